@@ -33,7 +33,7 @@ treadle_apply(treadle_op op, int n, const treadle_operand *x, treadle_array **ou
     td_status st = out ? operands(op, n, x, y) : td_api_null("apply");
 
     if (!st)
-        st = td_array_apply((td_op)op, y, n, &r);
+        st = td_array_ufunc((td_op)op, y, n, &r);
     return td_api_done(held, st, &r, NULL, out);
 }
 

@@ -1,6 +1,7 @@
 /* apply.c - elementwise operations: PyTorch's promotion, recording, derivatives by ops.def's column. */
 #include "grad/formula.h"
 #include "grad/internal.h"
+#include "grad/layout.h"
 #include "op_lists.h"
 
 #include <ctype.h>
@@ -20,6 +21,12 @@ level(td_dtype dt)
     case 'f': return 2;
     default:  return 3;
     }
+}
+
+bool
+td_var_can_hold(td_dtype own, td_dtype from)
+{
+    return level(from) <= level(own);
 }
 
 /* The common dtype of two kinds: a float wins over integers. */
@@ -288,10 +295,55 @@ worded(td_status st, td_var *const *v, int n)
     return st;
 }
 
+/* Lays r out as PyTorch lays the result of an operation on x out. */
 static td_status
-apply_run(td_op op, const td_varop *x, int n, td_var **out)
+lay_out(const td_varop *x, int n, td_array *r)
 {
-    td_operand o[3];
+    static const td_view number = {0};
+    const td_view *src[3];
+    td_view layout;
+    bool plain = true;
+
+    for (int i = 0; i < n; i++) {
+        src[i] = x[i].v ? &x[i].v->value.view : &number;
+        plain = plain && td_layout_plain(src[i]);
+    }
+    if (plain)
+        return TD_OK;
+    td_layout_follow(&r->view.shape, src, n, &layout);
+    return td_layout_settle(r, &layout);
+}
+
+/* A remainder of 0 has the dividend's sign in PyTorch, the divisor's in NumPy. */
+static td_status
+sign_zeros(const td_operand *dividend, td_array *r)
+{
+    td_operand x[3] = {{.array = r}, {.scalar = {.dt = TD_I64}, .weak = 'i'}};
+    td_array zero = {0}, is_signed = {0}, chosen = {0};
+    td_status st = td_array_apply(OP_equal, x, 2, &zero);
+
+    x[1] = *dividend;
+    if (!st)
+        st = td_array_apply(OP_copysign, x, 2, &is_signed);
+    x[0].array = &zero;
+    x[1] = (td_operand){.array = &is_signed};
+    x[2].array = r;
+    if (!st)
+        st = td_array_apply(OP_select, x, 3, &chosen);
+    td_array_unref(&zero);
+    td_array_unref(&is_signed);
+    if (!st) {
+        td_array_unref(r);
+        *r = chosen;
+    }
+    return st;
+}
+
+/* given: the operands before they were cast */
+static td_status
+apply_run(td_op op, const td_varop *x, const td_varop *given, int n, td_var **out)
+{
+    td_operand o[3] = {{NULL}};
     td_var *v[3];
     td_array r;
     td_status st;
@@ -301,9 +353,15 @@ apply_run(td_op op, const td_varop *x, int n, td_var **out)
         o[i] = (td_operand){
             .array = v[i] ? &v[i]->value : NULL, .scalar = x[i].scalar, .weak = x[i].weak};
     }
-    st = td_array_apply(op, o, n, &r);
+    st = td_array_ufunc(op, o, n, &r);
     if (st)
         return st == TD_ERR_VALUE ? worded(st, v, n) : st;
+    if (op == OP_remainder && td_dtype_is_float(td_array_dtype(&r)))
+        st = sign_zeros(&o[0], &r);
+    if (st || (st = lay_out(given, n, &r))) {
+        td_array_unref(&r);
+        return st;
+    }
     return td_grad_wanted(v, n) && differentiable(op) ? record_apply(op, x, n, &r, out)
                                                       : td_var_new(&r, out);
 }
@@ -377,19 +435,16 @@ complex_spelling(td_op op, td_var *x, td_var **out)
     return st;
 }
 
-td_status
-td_var_apply(td_op op, const td_varop *x, int n, td_var **out)
+/* The row itself in dtype dt. */
+static td_status
+apply_in(td_op op, td_dtype dt, const td_varop *x, int n, td_var **out)
 {
     td_var *own[3] = {NULL};
     td_varop cast[3];
     int from = op == OP_select;
-    td_dtype dt = loop_dtype(op, td_var_promote(x + from, n - from));
     td_dev *d = varop_device(x, n);
     td_status st = TD_OK;
 
-    if (n == 1 && td_dtype_is_complex(dt) && (st = complex_spelling(op, x[0].v, out)) != TD_SKIP)
-        return st;
-    st = TD_OK;
     for (int i = 0; i < n && !st; i++) {
         cast[i] = x[i];
         if (!x[i].v) {
@@ -402,8 +457,83 @@ td_var_apply(td_op op, const td_varop *x, int n, td_var **out)
             cast[i].v = own[i];
     }
     if (!st)
-        st = apply_run(op, cast, n, out);
+        st = apply_run(op, cast, x, n, out);
     for (int i = 0; i < n; i++)
         td_var_unref(own[i]);
     return st;
+}
+
+static td_varop
+whole(int64_t i)
+{
+    return (td_varop){.scalar = {.dt = TD_I64, .i = i}, .weak = 'i'};
+}
+
+/* One step of a spelling: *r becomes the row of its operands; takes the earlier *r. */
+static td_status
+then(td_op op, const td_varop *x, int n, td_varop *r)
+{
+    td_var *made;
+
+    TD_TRY(td_var_apply(op, x, n, &made));
+    td_var_unref(r->v);
+    *r = (td_varop){.v = made};
+    return TD_OK;
+}
+
+/* base ** e of integers, e a variable of signed ones: rounded towards 0 where e < 0, so 1 and -1 alone stay. */
+static td_status
+signed_power(const td_varop *base, const td_varop *e, td_dtype dt, td_var **out)
+{
+    td_varop up = {0}, below = {0}, is = {0}, minus = {0}, p = {0};
+    td_status st = then(OP_maximum, (td_varop[]){*e, whole(0)}, 2, &up);
+
+    if (!st)
+        st = apply_in(OP_power, dt, (td_varop[]){*base, up}, 2, &p.v);
+    if (!st) /* 1 for an even e, -1 for an odd one */
+        st = then(OP_bitwise_and, (td_varop[]){*e, whole(1)}, 2, &minus);
+    if (!st)
+        st = then(OP_multiply, (td_varop[]){minus, whole(-2)}, 2, &minus);
+    if (!st)
+        st = then(OP_add, (td_varop[]){minus, whole(1)}, 2, &minus);
+    if (!st) /* base as a variable, also if it is a number */
+        st = then(OP_multiply, (td_varop[]){up, whole(0)}, 2, &up);
+    if (!st)
+        st = then(OP_add, (td_varop[]){up, *base}, 2, &up);
+    if (!st)
+        st = then(OP_equal, (td_varop[]){up, whole(-1)}, 2, &is);
+    if (!st)
+        st = then(OP_select, (td_varop[]){is, minus, whole(0)}, 3, &minus);
+    if (!st)
+        st = then(OP_equal, (td_varop[]){up, whole(1)}, 2, &is);
+    if (!st)
+        st = then(OP_select, (td_varop[]){is, whole(1), minus}, 3, &minus);
+    if (!st)
+        st = then(OP_less, (td_varop[]){*e, whole(0)}, 2, &below);
+    if (!st)
+        st = apply_in(OP_select, dt, (td_varop[]){below, minus, p}, 3, out);
+    td_var_unref(up.v);
+    td_var_unref(below.v);
+    td_var_unref(is.v);
+    td_var_unref(minus.v);
+    td_var_unref(p.v);
+    return st;
+}
+
+td_status
+td_var_apply(td_op op, const td_varop *x, int n, td_var **out)
+{
+    int from = op == OP_select;
+    td_dtype dt = loop_dtype(op, td_var_promote(x + from, n - from));
+    td_status st;
+
+    if (op == OP_reciprocal &&
+        td_dtype_is_complex(dt)) /* the row gives NaN for 0, a quotient infinity */
+        return apply_in(OP_divide, dt, (td_varop[]){whole(1), x[0]}, 2, out);
+    if (n == 1 && td_dtype_is_complex(dt) && (st = complex_spelling(op, x[0].v, out)) != TD_SKIP)
+        return st;
+    if (op == OP_power && td_dtype_is_int(dt) && x[1].v &&
+        td_dtype_kind(td_array_dtype(&x[1].v->value)) == 'i')
+        return signed_power(&x[0], &x[1], dt, out);
+    return apply_in(op, dt, x, n, out);
 }

@@ -481,6 +481,10 @@ check_roots(const td_pass *p)
     for (int i = 0; i < p->nroot; i++) {
         const td_var *v = p->root[i], *g = p->grad ? p->grad[i] : NULL;
 
+        if (!g && td_array_size(&v->value) != 1 && !td_var_tracked(v))
+            return td_fail(
+                TD_ERR_STATE,
+                "element %d of tensors does not require grad and does not have a grad_fn", i);
         if (!g && td_array_size(&v->value) != 1)
             return td_fail(TD_ERR_STATE, "grad can be implicitly created only for scalar outputs");
         if (!g && td_dtype_is_complex(td_array_dtype(&v->value)))

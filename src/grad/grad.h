@@ -158,7 +158,11 @@ td_dtype  td_grad_default(void); /* the float dtype of values without one: float
 void      td_grad_set_default(td_dtype dt);
 td_status td_var_apply(td_op op, const td_varop *x, int n, td_var **out);
 td_status td_var_cast(td_var *v, td_dtype dt, td_var **out); /* v itself where nothing changes */
-td_status td_var_copy(td_var *v, td_var **out);
+td_status td_var_copy(td_var *v, td_var **out); /* in C order */
+td_status td_var_clone(td_var *v, td_var **out); /* in v's layout without gaps, as a cast is too */
+/* v laid out as PyTorch lays the result of an elementwise operation on like[] out, at most 4, or a copy of the only
+ * one; v itself where nothing moves. */
+td_status td_var_laid(td_var *v, td_var *const *like, int n, td_var **out);
 td_status td_var_reduce(td_red red, td_var *v, const td_redargs *g, td_var **out);
 td_status td_var_reshape(td_var *v, const td_shape *s, td_var **out); /* one extent may be -1; a view where it can be */
 td_status td_var_transpose(td_var *v, const int *axes, td_var **out);

@@ -4,6 +4,7 @@
  * adjoint, so derivatives of any order are made of these two.
  */
 #include "grad/internal.h"
+#include "grad/layout.h"
 
 #include <string.h>
 
@@ -136,6 +137,31 @@ record_index(const td_rule *rule, td_var *const *in, int nin, const td_pick *p,
     return TD_OK;
 }
 
+/* Lays r, what p picks of v, out as v is. The dims of the indices come where v leaves the order open. */
+static td_status
+lay_out_picked(const td_view *v, const td_pick *p, td_array *r)
+{
+    td_view of_v = {.shape = r->view.shape}, of_index = of_v, layout;
+    int added = of_v.shape.ndim - (v->shape.ndim - p->n), k = 0;
+    int64_t step = 1;
+
+    if (td_layout_plain(v) || td_array_size(r) == 0)
+        return TD_OK;
+    for (int i = 0, next = 0; i < v->shape.ndim; i++)
+        if (next < p->n && p->axis[next] == i)
+            next++;
+        else {
+            of_v.stride[k < p->place ? k : k + added] = v->stride[i];
+            k++;
+        }
+    for (int i = p->place + added - 1; i >= p->place; i--) {
+        of_index.stride[i] = step;
+        step *= of_index.shape.dim[i];
+    }
+    td_layout_order(&r->view.shape, (const td_view *[]){&of_v, &of_index}, 2, &layout);
+    return td_layout_settle(r, &layout);
+}
+
 td_status
 td_var_pick(td_var *v, const td_pick *p, td_var *const *index, td_var **out)
 {
@@ -144,7 +170,8 @@ td_var_pick(td_var *v, const td_pick *p, td_var *const *index, td_var **out)
     td_status st = TD_OK;
 
     TD_TRY(td_array_pick(&v->value, p, &a));
-    if (td_grad_wanted(&v, 1))
+    st = lay_out_picked(&v->value.view, p, &a);
+    if (!st && td_grad_wanted(&v, 1))
         st = record_index(&pick_rule, &v, 1, p, index, false, &f);
     if (!st)
         return td_gradfn_result(f, &a, 0, out);

@@ -5,6 +5,8 @@
 
 void      td_hooks_free(td_hook *h);
 td_status td_var_twin(td_var *v, td_var **out); /* v's storage as a variable without history; kept with v */
+/* May a result of dtype `from` be written to a variable of dtype `own`?  Not if its kind is higher. */
+bool td_var_can_hold(td_dtype own, td_dtype from);
 /* expand as a recorded value, for backward rules */
 td_status td_var_broadcast(td_var *v, const td_shape *s, td_var **out);
 /* If a write through another view gave v's base a new history, v's history follows. */

@@ -307,8 +307,8 @@ checked(const custom *p, int i, td_var **g)
         return td_fail(TD_ERR_STATE,
                        "Function %sBackward returned an invalid gradient at index %d - got %s but "
                        "expected shape compatible with %s",
-                       p->name, i, td_shape_text(have, got, sizeof got),
-                       td_shape_text(want, expected, sizeof expected));
+                       p->name, i, td_shape_list(have, got, sizeof got),
+                       td_shape_list(want, expected, sizeof expected));
     TD_TRY(td_var_sum_to(*g, want, &sum));
     st = td_var_cast(sum, p->in[i].dt, &cast);
     td_var_unref(sum);

@@ -1,6 +1,7 @@
 /* ops.c - casts, copies, reductions and views of variables, and their way to other devices. */
 #include "grad/formula.h"
 #include "grad/internal.h"
+#include "grad/layout.h"
 
 #include "array/graph/reduce.h"
 
@@ -36,6 +37,18 @@ copied(const td_rule *rule, td_var *v, td_array *a, td_var **out)
     return td_gradfn_result(f, a, 0, out);
 }
 
+/* a's elements as dt, in a's layout without gaps */
+static td_status
+copy_like(const td_array *a, td_dtype dt, td_array *out)
+{
+    td_view layout;
+
+    if (td_layout_plain(&a->view))
+        return td_array_cast(a, dt, out);
+    td_layout_like(&a->view, &layout);
+    return td_array_cast_as(a, dt, &layout, out);
+}
+
 td_status
 td_var_cast(td_var *v, td_dtype dt, td_var **out)
 {
@@ -45,7 +58,7 @@ td_var_cast(td_var *v, td_dtype dt, td_var **out)
         *out = td_var_ref(v);
         return TD_OK;
     }
-    TD_TRY(td_array_cast(&v->value, dt, &a));
+    TD_TRY(copy_like(&v->value, dt, &a));
     return copied(&cast_rule, v, &a, out);
 }
 
@@ -56,6 +69,40 @@ td_var_copy(td_var *v, td_var **out)
 
     TD_TRY(td_array_copy(&v->value, &a));
     return copied(&copy_rule, v, &a, out);
+}
+
+td_status
+td_var_clone(td_var *v, td_var **out)
+{
+    td_array a;
+
+    TD_TRY(copy_like(&v->value, td_array_dtype(&v->value), &a));
+    return copied(&copy_rule, v, &a, out);
+}
+
+td_status
+td_var_laid(td_var *v, td_var *const *like, int n, td_var **out)
+{
+    const td_view *src[TD_LAYOUT_SOURCES];
+    td_view layout;
+    td_array a;
+    td_status st;
+
+    for (int i = 0; i < n; i++)
+        src[i] = &like[i]->value.view;
+    if (n == 1 && td_shape_eq(&src[0]->shape, &v->value.view.shape))
+        td_layout_like(src[0], &layout);
+    else
+        td_layout_follow(&v->value.view.shape, src, n, &layout);
+    if (td_view_eq(&v->value.view, &layout) && td_var_tracked(v)) {
+        *out = td_var_ref(v);
+        return TD_OK;
+    }
+    a = td_array_ref(&v->value);
+    st = td_layout_settle(&a, &layout);
+    if (st)
+        td_array_unref(&a);
+    return st ? st : copied(&copy_rule, v, &a, out);
 }
 
 /* ---- shapes ---- */

@@ -338,7 +338,7 @@ td_var_apply_into(td_op op, const td_varop *x, int n, td_var *v)
     st = td_var_apply(op, o, n, &r);
     td_var_unref(old);
     TD_TRY(st);
-    if (!td_can_cast(td_array_dtype(&r->value), dt, 'k'))
+    if (!td_var_can_hold(dt, td_array_dtype(&r->value)))
         st = td_fail(TD_ERR_STATE, "result type %s can't be cast to the desired output type %s",
                      td_dtype_name(td_array_dtype(&r->value)), td_dtype_name(dt));
     else if (!td_shape_eq(&r->value.view.shape, &v->value.view.shape))

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 td_status
 td_shape_make(int ndim, const int64_t *dim, td_shape *out)
@@ -29,6 +30,20 @@ td_shape_make(int ndim, const int64_t *dim, td_shape *out)
                            td_shape_text(out, text, sizeof text));
         }
     return TD_OK;
+}
+
+const char *
+td_shape_list(const td_shape *s, char *buf, size_t n)
+{
+    size_t last;
+
+    td_shape_text(s, buf, n);
+    last = strlen(buf) - 1;
+    if (last > 1 && buf[last - 1] == ',') /* (3,) */
+        buf[last--] = '\0';
+    buf[0] = '[';
+    buf[last] = ']';
+    return buf;
 }
 
 int64_t

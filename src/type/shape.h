@@ -27,6 +27,9 @@ bool      td_shape_eq(const td_shape *a, const td_shape *b);
 /* "(3, 4)" as Python prints it, into buf (truncated to n); returns buf. */
 const char *td_shape_text(const td_shape *s, char *buf, size_t n);
 
+/* "[3, 4]", as PyTorch prints a shape. */
+const char *td_shape_list(const td_shape *s, char *buf, size_t n);
+
 /* NumPy's broadcasting of a and b; TD_ERR_VALUE gives both shapes, prefixed with op. */
 td_status td_broadcast(const char *op, const td_shape *a, const td_shape *b, td_shape *out);
 

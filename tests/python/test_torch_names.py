@@ -1,6 +1,7 @@
 """Every public name of PyTorch's is here, or docs/torch.md and the exception say why not (treadle.torch._names)."""
 
 import importlib
+import inspect
 import pathlib
 import subprocess
 import sys
@@ -78,8 +79,6 @@ def test_single_names_tell_the_reason():
             getattr(there, name)
     with pytest.raises(NotImplementedError, match="to_mkldnn.*layout"):
         torch.ones(2).to_mkldnn()
-    with pytest.raises(NotImplementedError, match="meta.*computed"):
-        torch.zeros(2, device="meta")
     with pytest.raises(AttributeError, match=r"docs/torch\.md"):
         torch.no_such  # noqa: B018
 
@@ -98,10 +97,46 @@ def test_modules_whose_names_stand_elsewhere():
 
     assert MSELoss is torch.nn.MSELoss and _Loss(reduction="sum").reduction == _Loss(size_average=False).reduction == "sum"
     assert _Loss(reduce=False).reduction == "none" and _WeightedLoss(torch.ones(2)).weight.tolist() == [1, 1]
+    import treadle.torch.functional
+    from treadle.torch.autograd.variable import Variable
+    from treadle.torch.cuda.amp.autocast_mode import autocast
+    from treadle.torch.nn.parallel.scatter_gather import scatter
+
+    from treadle.torch.nn.common_types import _size_2_t
+
+    assert treadle.torch.functional.einsum is torch.einsum and autocast is torch.cuda.amp.autocast and _size_2_t
+    assert Variable is torch.autograd.Variable and scatter is torch.nn.parallel.scatter
+    assert torch.nn.functional._Reduction.legacy_get_string(None, False, emit_warning=False) == "none"
     torch._dynamo.config.suppress_errors = torch._inductor.config.triton.cudagraphs = True  # noted
     torch._dynamo.reset()
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("treadle.torch.nn.modules.no_such")
+
+
+@pytest.mark.parametrize("name", [f"{p}.{m}".lstrip(".") for p, of in _names.HOMES.items() for m in of])
+def test_an_imported_module_is_a_function_only_where_it_hides_one(name):
+    """Its package shows it from then on; editors ask what is callable for parameters."""
+    there = importlib.import_module(f"treadle.torch.{name}")
+    own = name.rpartition(".")[2]
+    hides = own in ("gradcheck", "spectral_norm", "weight_norm", "data_parallel", "parallel_apply", "replicate", "spawn", "gather")
+    assert callable(there) == hides
+    if hides:
+        assert inspect.signature(there) == inspect.signature(getattr(there, own)) and isinstance(getattr(there, own), types.FunctionType)
+
+
+@pytest.mark.parametrize("given", [{}, {"stride": 2, "padding": 1}, {"groups": 2, "dilation": 2, "padding": 2}])
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_gradients_of_convolutions_by_themselves(dims, given):
+    from treadle.torch.nn import grad
+
+    torch.manual_seed(dims)
+    x = torch.randn(2, 4, *(7,) * dims, requires_grad=True)
+    w = torch.randn(6, 4 // given.get("groups", 1), *(3,) * dims, requires_grad=True)
+    y = getattr(torch.nn.functional, f"conv{dims}d")(x, w, **given)
+    g = torch.randn(*y.shape)
+    y.backward(g)
+    assert torch.allclose(getattr(grad, f"conv{dims}d_input")(x.shape, w.detach(), g, **given), x.grad, atol=1e-4)
+    assert torch.allclose(getattr(grad, f"conv{dims}d_weight")(x.detach(), w.shape, g, **given), w.grad, atol=1e-4)
 
 
 def test_page_is_what_the_tool_writes():

@@ -281,11 +281,7 @@ def test_containers_with_methods_of_these_names():
     assert len(Metrics()) == len(Grown()) == 0
 
 
-def test_meta_is_a_device_that_nothing_lies_on(tmp_path):
-    assert torch.device("meta") != torch.ones(1).device and torch.device("meta").type == "meta"
-    for use in (lambda: torch.zeros(2, device="meta"), lambda: torch.ones(2).to("meta"), lambda: nn.Linear(1, 1, device="meta")):
-        with pytest.raises(NotImplementedError, match="meta"):
-            use()
+def test_storages_of_files_and_devices_by_their_private_name(tmp_path):
     (tmp_path / "bytes").write_bytes(bytes(range(8)))
     stored = torch.UntypedStorage.from_file(str(tmp_path / "bytes"), False, 6)
     assert stored.tolist() == list(range(6)) and isinstance(torch.device("cpu"), torch.types._device)

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 import torch_strides
 
@@ -34,6 +35,17 @@ def test_padding_that_cuts_copies():
     assert x.sum() == 6
     x.mul_(2)
     assert y.sum() == 0
+
+
+@pytest.mark.parametrize("shape, order", [((4, 2, 3), (2, 0, 1)), ((2, 4, 5, 3), (0, 3, 1, 2)), ((4, 5), (1, 0))])
+def test_another_device_keeps_the_order(shape, order):
+    x = torch.arange(float(np.prod(shape))).reshape(shape).permute(order).requires_grad_()
+    there = x.to("null")
+    assert there.device.type == "null" and there.stride() == x.stride() and (there + 1).stride() == x.stride()
+    assert there.cpu().stride() == x.stride() and torch.equal(there.cpu(), x)
+    (there * there).sum().backward()
+    assert torch.equal(x.grad, 2 * x)
+    assert x.detach()[:, :1].expand(*x.shape).to("null").shape == x.shape
 
 
 def test_stride_of_one_dim():

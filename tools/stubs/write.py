@@ -65,6 +65,8 @@ DUNDERS = {
     **dict.fromkeys("__setitem__ __delitem__ __setattr__ __delattr__ __exit__ __set__ __delete__".split(), "None"),
 }
 
+OF_CLASSES = {"Tensor.__reversed__": "Tensor"}  # classes where a name means something else
+
 
 OPERATORS = {
     f"__{side}{name}__"
@@ -229,7 +231,7 @@ class Stub:
         text = f"{head}*args: Any, **kwargs: Any" if signature is None else self.parameters(signature, table, bound)
         given = signature.return_annotation if signature else EMPTY
         if name in DUNDERS:
-            how = self.known(DUNDERS[name])
+            how = self.known(OF_CLASSES.get(owner + name) or DUNDERS[name])
         else:
             how = "None" if given is None else self.result(f, owner + name, default)
         for line in decorate:

@@ -5,6 +5,7 @@ A program that asks for a GPU on a machine without one gets the CPU, and one war
 
 import threading
 import warnings
+from importlib import import_module
 
 from .. import _core
 from .._callers import outside
@@ -29,6 +30,8 @@ class device:
         if type not in KINDS and type != "meta":
             raise RuntimeError(f"Expected one of {', '.join(KINDS)} device type at start of device string: {type}")
         self.type, self.index, self._entered = type, index, []
+        if type == "meta":
+            _need_meta()
         self._theirs = None  # the array layer's device, kept once it is known and cannot change
 
     def __repr__(self):
@@ -55,11 +58,30 @@ class device:
         _chosen.device = self._entered.pop()
 
 
+# Functions of torch that make tensors, on the device "meta" too.
+MAKERS = (
+    "arange as_tensor asarray bartlett_window blackman_window empty empty_like empty_strided eye full "
+    "full_like hamming_window hann_window linspace logspace ones ones_like rand rand_like randint randint_like randn "
+    "randn_like randperm scalar_tensor tensor tril_indices triu_indices zeros zeros_like"
+).split()
+
+
+class NoValues(NotImplementedError):
+    """A function that does not know the device "meta" was asked for a tensor there."""
+
+
+def _need_meta():
+    """Let torch's functions know the device without values. Programs that never name it do not pay for it."""
+    if "meta" not in _told:
+        _told.add("meta")
+        import_module(f"{__package__}._meta")
+
+
 KINDS = ("cpu", "cuda", "null")
-_CPU = device("cpu")
 _chosen = threading.local()
 _told = set()
 _known = {}
+_CPU = device("cpu")
 
 
 def gpu_count():
@@ -75,10 +97,9 @@ def theirs(where):
         where = device(where)
     if where._theirs is not None:
         return where._theirs
-    if where.type == "meta":  # a program may create and compare it, but put no tensor there
-        raise NotImplementedError(
-            "torch.device('meta') is not in treadle.torch: a tensor's memory is taken when it is computed, so make "
-            "the module on the device where it is to be"
+    if where.type == "meta":
+        raise NoValues(
+            "torch.device('meta'): only torch's functions that make tensors, Tensor.to and modules know this device"
         )
     if where.type == "cuda" and gpu_count() == 0:
         without_gpu()

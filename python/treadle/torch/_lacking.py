@@ -10,7 +10,8 @@ from .._core import Tensor
 
 
 def _table(text):
-    """{function: the kinds of dtypes that it lacks} of lines that start with the kinds, as NumPy's letters."""
+    """{function: the kinds of dtypes that it lacks} of lines that start with the kinds: NumPy's letters; h: half types
+    on the CPU; s: integers shorter than int64."""
     lines = (line.split() for line in text.split("\n") if line.strip())
     found = {}
     for kinds, *names in lines:
@@ -24,17 +25,36 @@ _OF_TENSORS = _table("""
     b     argmax argmin bincount bucketize cumulative_trapezoid gradient isin kthvalue median nanmedian round
     b     searchsorted topk trace trapezoid trapz
     bui   cauchy_ cholesky_inverse cholesky_solve cond dist exponential_ frac frexp geqrf histogram
-    bui   householder_product igamma igammac gammainc gammaincc histc lerp log_normal_ logaddexp logaddexp2
+    bui   householder_product igamma igammac gammainc gammaincc histc lerp log_normal_
     bui   logcumsumexp lstsq lu lu_factor lu_solve matrix_norm matrix_rank norm normal_ nanquantile pinv
     bui   pinverse polar prelu qr quantile renorm rrelu solve_triangular svd svdvals triangular_solve uniform_ vecdot
-    bui   vector_norm
+    bui   vector_norm stft lu_factor_ex
     buic  cdist celu hardshrink log_softmax nanmean pdist selu softmax
     c     bernoulli_ cauchy_ digamma erfinv exponential_ gammaln geometric_ igamma igammac gammainc gammaincc i0 lgamma
     c     log_normal_ mvlgamma nansum poisson polygamma psi random_ unique_consecutive
     c     bessel_j0 bessel_j1 bessel_y0 bessel_y1 entr erfcx i0e i1 i1e log_ndtr ndtri xlog1py zeta multigammaln
     c     modified_bessel_i0 modified_bessel_i1 modified_bessel_k0 modified_bessel_k1
-    c     scaled_modified_bessel_k0 scaled_modified_bessel_k1
+    c     scaled_modified_bessel_k0 scaled_modified_bessel_k1 isin histc index_reduce normal hash_tensor
+    b     geometric_ index_reduce vander
+    c     frexp quantile nanquantile
+    fc    bincount
+    hc    airy_ai spherical_bessel_j0 hermite_polynomial_h hermite_polynomial_he laguerre_polynomial_l
+    hc    chebyshev_polynomial_t chebyshev_polynomial_u chebyshev_polynomial_v chebyshev_polynomial_w
+    hc    shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v
+    hc    shifted_chebyshev_polynomial_w legendre_polynomial_p
+    h     bessel_j0 bessel_j1 bessel_y0 bessel_y1 erfcx log_ndtr ndtri zeta modified_bessel_i0 modified_bessel_i1
+    h     modified_bessel_k0 modified_bessel_k1 scaled_modified_bessel_k0 scaled_modified_bessel_k1
+    h     cdist quantile nanquantile histogram histogramdd stft
+    h     fft fft2 fftn ifft ifft2 ifftn rfft rfft2 rfftn irfft irfft2 irfftn hfft hfft2 hfftn ihfft ihfft2 ihfftn
 """)
+# Functions of matrices: half types are refused on the CPU.
+_OF_MATRICES = """
+    cholesky cholesky_ex cholesky_inverse cholesky_solve cond det eig eigh eigvals eigvalsh geqrf
+    householder_product inv inv_ex inverse ldl_factor ldl_factor_ex ldl_solve logdet lobpcg lstsq lu lu_factor
+    lu_factor_ex lu_solve matrix_rank ormqr pca_lowrank pinv pinverse qr slogdet solve solve_ex solve_triangular
+    svd svd_lowrank svdvals tensorinv tensorsolve triangular_solve vander
+""".split()
+_OF_TENSORS |= {name: _OF_TENSORS.get(name, "") + "h" for name in _OF_MATRICES}
 # Functions of torch.nn.functional.
 _OF_LAYERS = _table("""
     b     hardtanh relu6 threshold
@@ -48,6 +68,16 @@ _OF_LAYERS = _table("""
     c     adaptive_avg_pool2d avg_pool1d avg_pool2d batch_norm cross_entropy group_norm instance_norm layer_norm
     c     local_response_norm max_pool1d max_pool2d mse_loss scaled_dot_product_attention adaptive_max_pool1d
     c     adaptive_max_pool2d
+    b     max_pool2d
+    bc    max_pool3d adaptive_max_pool3d
+    ui    adaptive_max_pool3d
+    bus   avg_pool1d avg_pool2d avg_pool3d local_response_norm
+    us    conv_transpose1d conv_transpose2d conv_transpose3d
+    bui   adaptive_avg_pool2d
+    ui    batch_norm max_unpool1d max_unpool2d max_unpool3d
+    bic   interpolate upsample upsample_bilinear upsample_nearest
+    c     adaptive_avg_pool3d avg_pool3d cosine_similarity embedding_bag gelu
+    h     avg_pool3d ctc_loss multi_margin_loss multilabel_margin_loss
 """)
 
 
@@ -67,8 +97,9 @@ def check(name, lacking=_OF_TENSORS):
         x = args[0] if args else kwargs.get("input")
         if not isinstance(x, Tensor):
             return
-        if x.dtype._kind in kinds and not _names_dtype(x, args, kwargs):
-            raise NotImplementedError(f'"{name}" not implemented for {x.dtype}')
+        if _among(x, kinds) and not _names_dtype(x, args, kwargs):
+            shown = f"linalg.{name}" if name in _OF_MATRICES else name
+            raise NotImplementedError(f'"{shown}" not implemented for {x.dtype}')
         if alike and any(isinstance(a, Tensor) and a.dtype is not x.dtype for a in args):
             dtypes = ", ".join(str(a.dtype) for a in args if isinstance(a, Tensor))
             raise RuntimeError(f"{name}: expected tensors of one dtype, but got {dtypes}")
@@ -93,6 +124,13 @@ def guarded(f, name):
         return f(*args, **kwargs)
 
     return call
+
+
+def _among(x, kinds):
+    own = x.dtype
+    if own._kind == "f":
+        return "f" in kinds or "h" in kinds and own.itemsize == 2 and not x.is_cuda
+    return own._kind in kinds or "s" in kinds and own._kind == "i" and own.itemsize < 8
 
 
 def _names_dtype(x, args, kwargs):

@@ -5,6 +5,7 @@ An import of a refused module succeeds, so that a program that does not use it r
 object, which raises NotImplementedError with the reason at its first use.
 """
 
+import inspect
 import sys
 import types
 from importlib import import_module
@@ -160,16 +161,32 @@ class _Elsewhere(types.ModuleType):
     def __getattr__(self, name):
         if name.startswith("__") and name != "__all__":
             raise AttributeError(name)
-        *first, last = (import_module(f"{_ROOT}.{home}") for home in _home(self.__spec__.name).split())
+        *first, last = (import_module(_at(home)) for home in _home(self.__spec__.name).split())
         return getattr(next((m for m in first if name in vars(m)), last), name)
 
-    def __call__(self, *args, **kwargs):
-        """Call the function that has the module's own name, such as nn.utils.weight_norm, which the import of the
-        module hides."""
-        return getattr(self, self.__spec__.name.rpartition(".")[2])(*args, **kwargs)
-
     def __dir__(self):
-        return sorted({n for home in _home(self.__spec__.name).split() for n in dir(import_module(f"{_ROOT}.{home}"))})
+        return sorted({n for home in _home(self.__spec__.name).split() for n in dir(import_module(_at(home)))})
+
+
+class _Hiding(_Elsewhere):
+    """Such a module whose import hides a function of its own name in the package, as nn.utils.weight_norm: it is called
+    as the function is."""
+
+    def _hidden(self):
+        return vars(self)[self.__spec__.name.rpartition(".")[2]]
+
+    def __call__(self, *args, **kwargs):
+        """Call the function."""
+        return self._hidden()(*args, **kwargs)
+
+    @property
+    def __signature__(self):
+        return inspect.signature(self._hidden())
+
+
+def _at(home):
+    """The full name of a module of HOMES. "." is the package itself."""
+    return _ROOT if home == "." else f"{_ROOT}.{home}"
 
 
 def _theirs(name):
@@ -193,7 +210,16 @@ class _Finder:
 
     @staticmethod
     def create_module(spec):
-        return (_Elsewhere if _home(spec.name) else _Refused)(spec.name)
+        home, own = _home(spec.name), spec.name.rpartition(".")[2]
+        if not home:
+            return _Refused(spec.name)
+        scopes = (vars(import_module(_at(h))) for h in home.split())
+        hidden = next((s[own] for s in scopes if inspect.isfunction(s.get(own))), None)
+        if hidden is None:
+            return _Elsewhere(spec.name)
+        module = _Hiding(spec.name)
+        setattr(module, own, hidden)
+        return module
 
     @staticmethod
     def exec_module(module):

@@ -61,7 +61,7 @@ REFUSED = {
     "torch._higher_order_ops": {"*": _COMPILED},
     "torch._jit_internal": {"*": _INSIDE},
     "torch._prims_common": {"*": _INSIDE},
-    "torch._subclasses": {"*": "tensors always have values: torch.empty_like makes one of a shape"},
+    "torch._subclasses": {"*": "tensors on the device meta have no values"},
     "torch._tensor_str": {"*": "torch.set_printoptions says how tensors are printed"},
     "torch.distributed._composable": {"*": "torch.distributed.fsdp has what is there of it"},
     "torch.distributed._functional_collectives": {"*": "torch.distributed has the collectives"},
@@ -106,7 +106,7 @@ REFUSED = {
     },
     "torch.accelerator": {"Graph": "torch.cuda.CUDAGraph records and replays a step", "empty_host_cache": _POOL},
     "torch.autograd": {
-        "NestedIOFunction variable": _INSIDE,
+        "NestedIOFunction": _INSIDE,
         "enforce_grad_layout_policy": "a gradient lies as its tensor does",
         "set_multithreading_enabled": "a backward pass is recorded by one thread and computed by all",
     },
@@ -223,7 +223,8 @@ REFUSED = {
 
 # PyTorch's modules whose names other modules define here: {package: {module: one or more places}}.
 HOMES = {
-    "": {"_custom_ops": "library", "__config__": "version", "_utils": "_older"},
+    "": {"_custom_ops": "library", "__config__": "version", "_utils": "_older", "functional": "."},
+    "autograd": dict.fromkeys("anomaly_mode gradcheck variable".split(), "autograd"),
     "distributed": dict.fromkeys("constants distributed_c10d".split(), "distributed"),
     "distributions": dict.fromkeys(
         """bernoulli beta binomial categorical cauchy chi2 continuous_bernoulli dirichlet distribution exp_family
@@ -246,13 +247,16 @@ HOMES = {
         "loss": "nn.modules.variants nn.modules.activation nn.modules",
         "dropout": "nn.modules.activation nn.modules",
     },
-    "nn.parallel": {"distributed": "nn.parallel"},
+    "nn.parallel": dict.fromkeys(
+        "data_parallel distributed parallel_apply replicate scatter_gather".split(), "nn.parallel"
+    ),
     "nn.utils": dict.fromkeys("clip_grad convert_parameters fusion memory_format".split(), "nn.utils")
     | dict.fromkeys("spectral_norm weight_norm".split(), "nn.utils._weights nn.utils"),
     "optim": dict.fromkeys(
         "adadelta adagrad adam adamax adamw asgd nadam radam rmsprop rprop sparse_adam".split(), "optim"
     ),
-    "cuda": dict.fromkeys("memory random".split(), "cuda"),
+    "cuda": dict.fromkeys("memory random streams".split(), "cuda"),
+    "cuda.amp": dict.fromkeys("autocast_mode grad_scaler".split(), "cuda.amp"),
     "amp": dict.fromkeys("autocast_mode grad_scaler".split(), "amp"),
     "multiprocessing": {"spawn": "multiprocessing"},
 }
@@ -266,5 +270,5 @@ def reason(module, name):
     parent, _, last = module.rpartition(".")
     home = HOMES.get(parent.removeprefix("torch."), {}).get(last)
     if home:
-        return next(filter(None, (reason(f"torch.{h}", name) for h in home.split())), None)
+        return next(filter(None, (reason("torch" if h == "." else f"torch.{h}", name) for h in home.split())), None)
     return reason(parent, last) if parent else None

@@ -5,6 +5,7 @@ import treadle as td
 
 from .. import _core
 from ._tensor import _axes
+from ._tensor._layout import FORMATS
 
 Tensor = _core.Tensor
 wrap = _core.tensor_wrap  # (array, requires_grad=False): a tensor on the same storage
@@ -50,8 +51,14 @@ def cast(x, dtype):
 
 
 def to_device(x, where):
-    """x on one of the array layer's devices. x itself if it is there."""
-    return x if x._array.device == where else _core._grad_to_device(x, where)
+    """x on one of the array layer's devices, its dimensions in the same order in memory. x itself if it is there."""
+    if x._array.device == where:
+        return x
+    steps = x.stride()
+    if 0 in steps or x.is_contiguous():
+        return _core._grad_to_device(x, where)
+    order = sorted(range(x.ndim), key=lambda d: -steps[d])
+    return permuted(_core._grad_to_device(permuted(x, order), where), [order.index(d) for d in range(x.ndim)])
 
 
 def strided(x, shape, steps, offset):
@@ -60,10 +67,10 @@ def strided(x, shape, steps, offset):
 
 
 def apart(r, x):
-    """r, of what PyTorch has as a copy of x: a copy where it is a view, which happens when nothing moves."""
+    """r, of what PyTorch has as a copy of x: a copy in C order where it is a view, which happens when nothing moves."""
     a, b = array(r), array(x)
     known = type(a) is type(b) is _core.ndarray  # not within vmap
-    return r if known and not _core._same_storage(a, b) else r.clone()
+    return r if known and not _core._same_storage(a, b) else r.clone(memory_format=FORMATS["contiguous_format"])
 
 
 def whole_storage(t):

@@ -10,8 +10,10 @@ A function of the namespace also takes `out=` and `input=`. A method does not.
 
 import functools
 import inspect
+import sys
 
 from .._core import Tensor
+from ._device import MAKERS, NoValues
 from ._lacking import check, guarded
 from ._override import _ACTIVE, asked
 from ._tensor._dtypes import can_cast
@@ -50,6 +52,7 @@ def function(*others, out=True):
     """Enters a function of torch's alone; out=False: it takes no `out=`, or takes it itself."""
 
     def enter(f):
+        f = _until_meta(f) if f.__name__ in MAKERS else f
         for name in _names(f, others):
             FUNCTIONS[name] = f
             if not out:
@@ -57,6 +60,23 @@ def function(*others, out=True):
         return f
 
     return enter
+
+
+def _until_meta(f):
+    """f, which makes tensors, until a program names the device "meta" for the first time: then `_meta` puts another in
+    f's place."""
+
+    @functools.wraps(f)
+    def made(*args, **kwargs):
+        try:
+            return f(*args, **kwargs)
+        except NoValues:
+            other = getattr(sys.modules[__package__], f.__name__)
+            if other is made:
+                raise
+            return other(*args, **kwargs)
+
+    return made
 
 
 def factors_first(*keywords):
@@ -133,14 +153,10 @@ def _first_apart(kwargs):
     return ((), kwargs) if first is None else ((kwargs[first],), {k: v for k, v in kwargs.items() if k != first})
 
 
-def _of_tensors(f, name, count):
-    def checked(*args, **kwargs):
-        for i, x in enumerate(args[:count]):
-            if isinstance(x, (bool, int, float, complex)):
-                raise TypeError(f"{name}(): argument {i + 1} must be Tensor, not {type(x).__name__}")
-        return f(*args, **kwargs)
-
-    return functools.wraps(f)(checked)
+def _want_tensors(name, args):
+    for i, x in enumerate(args[: _TENSORS[name]]):
+        if isinstance(x, (bool, int, float, complex)):
+            raise TypeError(f"{name}(): argument {i + 1} must be Tensor, not {type(x).__name__}")
 
 
 # NumPy's names of parameters, which PyTorch's own functions take too.
@@ -177,14 +193,16 @@ def with_numpys_names(f, name):
 def _called_with_out(f, name):
     names = _numpys(f) or {}
     look = check(name)
-    f = _of_tensors(f, name, _TENSORS[name]) if name in _TENSORS else f
+    of_tensors = name in _TENSORS
 
     def call(*args, **kwargs):
         if _ACTIVE and (r := asked(call, args, kwargs, Tensor)) is not NotImplemented:
             return r
-        if look is not None:
-            look(args, kwargs)
         try:
+            if of_tensors:
+                _want_tensors(name, args)
+            if look is not None:
+                look(args, kwargs)
             if not kwargs:
                 return f(*args)
             out = kwargs.pop("out", None)
@@ -198,7 +216,7 @@ def _called_with_out(f, name):
                 args, kwargs = _first_apart(kwargs)
             r = f(*args, **kwargs)
             return r if out is None else fill(out, r, name in _SAME)
-        except (TypeError, AttributeError) as problem:
+        except (TypeError, AttributeError, NotImplementedError) as problem:
             if name in _OF_NUMBERS and len(args) == 2 and all(type(a) in (bool, int, float, complex) for a in args):
                 return call(FUNCTIONS["tensor"](args[0]), args[1], **kwargs)
             r = NotImplemented if _ACTIVE else asked(call, args, kwargs, Tensor)  # asks an operand that is no tensor

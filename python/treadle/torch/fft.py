@@ -88,7 +88,7 @@ def _(shapes, r, g, *, dim, norm):
 def rfft(input, n=None, dim=-1, norm=None):
     """The transform of real numbers along dim. The half that mirrors the other is left out."""
     if input.dtype.is_complex:
-        raise RuntimeError(f"Expected a real input tensor to rfft, but got {input.dtype}")
+        raise TypeError(f"Expected a real input tensor to rfft, but got {input.dtype}")
     dim = _axes.one(dim, input.ndim)
     return _rfft(_fitted(_floating(input), n, dim), dim=dim, norm=_mode(norm))
 
@@ -293,6 +293,10 @@ def istft(
     return_complex=False,
 ):
     """The signal from which stft made x. Windows are added up, and divided by the sum of their weights."""
+    if not x.dtype.is_complex:
+        raise TypeError(
+            "istft requires a complex-valued input tensor matching the output from stft with return_complex=True."
+        )
     hop, win = hop_length or n_fft // 4, win_length or n_fft
     norm = "ortho" if normalized else "backward"
     half = x.shape[-2] != n_fft if onesided is None else onesided

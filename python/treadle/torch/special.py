@@ -8,6 +8,7 @@ from ._prim import ROWS, Tensor, apply, derived, joint_shape, op_names, scalar, 
 from ._register import FUNCTIONS, METHODS, all_with_out, both, inplace
 from ._tensor import _elementwise, _reduce
 from ._tensor._dtypes import DTYPES, get_default_dtype, result_of
+from ._tensor._layout import laid_like
 
 __all__ = (
     "airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 chebyshev_polynomial_t chebyshev_polynomial_u "
@@ -40,7 +41,8 @@ def _of_one(name, theirs, slope=None, doc=None):
         prim.backward(lambda inputs, r, g: g * slope(inputs[0], r))
 
     def call(input):
-        return prim(_float(input))
+        x = _float(input)
+        return laid_like(prim(x), x)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = (doc or f"{name} of the elements.") + ("" if slope else " Not differentiated.")
@@ -60,7 +62,8 @@ def _of_two(name, theirs, slope=None, doc=None):
         prim.backward(lambda inputs, r, g: (None, g * slope(*inputs, r)))
 
     def call(input, other):
-        return prim(*_beside(input, other))
+        x, y = _beside(input, other)
+        return laid_like(prim(x, y), x, y)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = doc or f"{name} of pairs of elements."
@@ -95,7 +98,7 @@ def _(inputs, r, g, *, n):
 @both()
 def digamma(input):
     """The derivative of log(gamma)."""
-    return _polygamma(_float(input), n=0)
+    return polygamma(0, input)
 
 
 psi = digamma
@@ -105,7 +108,10 @@ def polygamma(n, input):
     """The n-th derivative of digamma."""
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
-    return _polygamma(_float(input), n=n)
+    if input.dtype.is_complex:
+        raise NotImplementedError(f'"polygamma" not implemented for {input.dtype}')
+    x = _float(input)
+    return laid_like(_polygamma(x, n=n), x)
 
 
 FUNCTIONS["polygamma"] = polygamma
@@ -125,7 +131,8 @@ def _(inputs, r, g):
 @both()
 def lgamma(input):
     """log(|gamma|)."""
-    return _lgamma(_float(input))
+    x = _float(input)
+    return laid_like(_lgamma(x), x)
 
 
 gammaln = lgamma
@@ -204,7 +211,7 @@ modified_bessel_k0 = _of_one("modified_bessel_k0", _their.k0, lambda x, r: -modi
 modified_bessel_k1 = _of_one("modified_bessel_k1", _their.k1, lambda x, r: -modified_bessel_k0(x) - r / x)
 scaled_modified_bessel_k0 = _of_one("scaled_modified_bessel_k0", _their.k0e)
 scaled_modified_bessel_k1 = _of_one("scaled_modified_bessel_k1", _their.k1e)
-spherical_bessel_j0 = _of_one("spherical_bessel_j0", lambda a: td.sinc(a / math.pi))
+spherical_bessel_j0 = _of_one("spherical_bessel_j0", lambda a: td.where(td.isinf(a), 0, td.sinc(a / math.pi)))
 airy_ai = _of_one("airy_ai", lambda a: _their.airy(a)[0])
 
 # ---- polynomials ----
@@ -294,7 +301,8 @@ def log_softmax(input, dim, *, dtype=None):
 
 def entr(input):
     """-x log(x). 0 for 0, and minus infinity for negative x."""
-    return _entr(_float(input))
+    x = _float(input)
+    return laid_like(_entr(x), x)
 
 
 @derived("SpecialEntr")
@@ -309,7 +317,8 @@ def _(inputs, r, g):
 
 def xlog1py(input, other):
     """x * log1p(y), and 0 where x is 0."""
-    return _xlog1py(*_beside(input, other))
+    x, y = _beside(input, other)
+    return laid_like(_xlog1py(x, y), x, y)
 
 
 @derived("SpecialXlog1py")

@@ -100,6 +100,8 @@ td_status td_op_dtype(td_op op, const td_operand *x, int from, int n, td_dtype *
 td_status td_op_loop(td_op *op, td_dtype *dt);
 /* NumPy's ufunc: promotion, weak scalars, broadcasting.  Of the n operands at least one is an array. */
 td_status td_array_apply(td_op op, const td_operand *x, int n, td_array *out);
+/* The same for an operation that a program asks for: also nextafter of half types, which have no loops of their own. */
+td_status td_array_ufunc(td_op op, const td_operand *x, int n, td_array *out);
 td_status td_array_cast(const td_array *a, td_dtype dt, td_array *out); /* always a new array */
 td_status td_array_copy(const td_array *a, td_array *out);
 /* always a new array, laid out like the view */

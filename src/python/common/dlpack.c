@@ -452,6 +452,13 @@ py_share_dlpack(PyObject *obj, const td_dev *to, td_array *out)
     int known;
     bool ok;
 
+    if (PyCapsule_CheckExact(obj)) {
+        if (PyCapsule_IsValid(obj, VERSIONED) || PyCapsule_IsValid(obj, LEGACY))
+            return consume(obj, out) ? 1 : -1;
+        PyErr_SetString(PyExc_RuntimeError,
+                        "from_dlpack received an invalid capsule: one can be consumed only once");
+        return -1;
+    }
     if (!locate(obj, &at))
         return -1;
     known = find_device(at, &dev);
@@ -508,7 +515,7 @@ PyMethodDef py_dlpack_functions[] = {
      "Another library's memory as an array, without a copy.\n\n"
      "Parameters\n"
      "----------\n"
-     "x : object with __dlpack__\n"
+     "x : object with __dlpack__, or a capsule that it gave\n"
      "    An array on the CPU or a CUDA device; it stays alive as long as the\n"
      "    result.\n"
      "device : device or str, optional\n"

@@ -532,7 +532,7 @@ ufunc_apply(td_op op, PyObject *const *args, const options *o)
         r = py_ok(td_array_apply_into(op, g.x, g.n, py_array_of(o->out))) ? Py_NewRef(o->out)
                                                                           : NULL;
     else if ((r = (PyObject *)py_new()))
-        r = py_done((py_ndarray *)r, td_array_apply(op, g.x, g.n, py_array_of(r)));
+        r = py_done((py_ndarray *)r, td_array_ufunc(op, g.x, g.n, py_array_of(r)));
     if (r && !o->out && o->order && o->order != 'K')
         r = ufunc_in_order(r, order_operand(&g), o->order);
 out:

@@ -30,6 +30,8 @@
  *   _grad_scatter(t, dim, index, value, accumulate)  the same along an axis, as _grad_gather reads: scatter, scatter_add
  *   _grad_flip(t, dims)                 a view
  *   _grad_strided(t, shape, strides, offset)         as_strided, in elements of the storage
+ *   _grad_laid(t, *like)                t laid out as an elementwise result of the others; like the only one as torch.clone does
+ *   _grad_channels_last(t)              do the strides say channels_last (or channels_last_3d)?
  *   _grad_become(t, view)               t becomes a view that was made of it
  *   _grad_view(t, ndarray)              the same for an ndarray that is a view on t's storage
  *   _grad_to_device(t, device)          a treadle.Device or its name
@@ -96,6 +98,7 @@ PyObject *pt_matmul(td_var *x, td_var *y);         /* x @ y; bools are refused, 
 bool      pt_held(td_varop *x, td_dtype dt);       /* x, if it is a number, becomes what dt holds; false: overflow */
 PyObject *pt_held_object(PyObject *value, td_dtype dt); /* the same for an object; others are given back */
 bool      pt_apply(td_op op, const td_varop *x, int n, td_var **out); /* td_var_apply; false: exception */
+bool      pt_applied(td_status st); /* of an elementwise operation: false, and an error */
 bool      pt_operands_fit(td_op op, const td_varop *x, int n); /* false, and an error: PyTorch refuses the row */
 bool      pt_has_order(const char *fn, PyObject *error, td_dtype dt); /* false, and error: complex numbers */
 PyObject *pt_dtype_object(td_dtype dt);

@@ -1,8 +1,11 @@
 /* tensorarg.c - makes Tensors of the core's variables, and reads arguments of their methods. */
 #include "python/tensor/tensor.h"
 
+#include "array/graph/capture.h"
+
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 py_tensors pt;
@@ -10,10 +13,20 @@ py_tensors pt;
 PyObject *
 pt_raise(td_status st)
 {
+    const char *axis;
+    char text[300];
+
     if (PyErr_Occurred()) /* a function of the program has failed */
         return NULL;
     if (st == TD_ERR_VALUE || st == TD_ERR_TYPE || st == TD_ERR_OVERFLOW) {
         PyErr_SetString(PyExc_RuntimeError, td_error());
+        return NULL;
+    }
+    if (st == TD_ERR_INDEX &&
+        (axis = strstr(td_error(), " for axis "))) { /* PyTorch says dimension */
+        snprintf(text, sizeof text, "%.*s for dimension %s", (int)(axis - td_error()), td_error(),
+                 axis + strlen(" for axis "));
+        PyErr_SetString(PyExc_IndexError, text);
         return NULL;
     }
     return py_raise(st);
@@ -93,6 +106,7 @@ counts(td_op op, const td_varop *x, int n)
     case OP_trunc:
     case OP_relu:
     case OP_floor_divide:
+    case OP_truncate_divide:
     case OP_remainder:
     case OP_fmod:
     case OP_power:
@@ -100,8 +114,8 @@ counts(td_op op, const td_varop *x, int n)
     case OP_right_shift:
     case OP_gcd:
     case OP_lcm:
-    case OP_hypot:        break;
-    default:              return true;
+    case OP_hypot:           break;
+    default:                 return true;
     }
     if (!first || (n > 1 && !second))
         return true;
@@ -125,10 +139,72 @@ floats(td_op op, const td_varop *x, int n)
     return false;
 }
 
+/* Is an element of v zero?  Waits for the values. */
+static bool
+has_zero(const td_array *a, bool *out)
+{
+    td_operand x[2] = {{.array = a}, {.scalar = {.dt = TD_I64}, .weak = 'i'}};
+    td_redargs all = {.axes = (1u << a->view.shape.ndim) - 1, .dtype = -1};
+    td_array zero = {0}, any = {0};
+    td_status st = td_array_apply(OP_equal, x, 2, &zero);
+
+    if (!st)
+        st = td_array_reduce(TD_RED_any, &zero, &all, &any);
+    if (!st)
+        st = td_array_get(&any, out);
+    td_array_unref(&zero);
+    td_array_unref(&any);
+    return pt_ok(st);
+}
+
+/* PyTorch refuses to divide integers by 0 where it can look at them at once: on the CPU. */
+static bool
+divides(td_op op, const td_varop *x, int n)
+{
+    bool zero = false, host = true;
+
+    if ((op != OP_floor_divide && op != OP_remainder && op != OP_fmod &&
+         op != OP_truncate_divide) ||
+        !strchr("bui", td_dtype_kind(td_var_promote(x, n))))
+        return true;
+    for (int i = 0; i < n; i++)
+        host = host && (!x[i].v || td_dev_info(td_array_dev(&x[i].v->value))->host);
+    if (!host || (x[1].v && td_capture_now()))
+        return true;
+    if (!x[1].v)
+        zero = x[1].scalar.i == 0;
+    else if (!has_zero(&x[1].v->value, &zero))
+        return false;
+    if (zero)
+        PyErr_SetString(PyExc_RuntimeError, "ZeroDivisionError");
+    return !zero;
+}
+
+/* Powers of integers to a negative number are fractions; to negative elements of a tensor they are rounded. */
+static bool
+raises(td_op op, const td_varop *x, int n)
+{
+    if (op != OP_power || x[1].v || x[1].weak != 'i' || x[1].scalar.i >= 0 ||
+        !strchr("bui", td_dtype_kind(td_var_promote(x, n))))
+        return true;
+    PyErr_SetString(PyExc_RuntimeError, "Integers to negative integer powers are not allowed.");
+    return false;
+}
+
 bool
 pt_operands_fit(td_op op, const td_varop *x, int n)
 {
-    return orders(op, x, n) && counts(op, x, n) && floats(op, x, n);
+    return orders(op, x, n) && counts(op, x, n) && floats(op, x, n) && divides(op, x, n) &&
+           raises(op, x, n);
+}
+
+bool
+pt_applied(td_status st)
+{
+    if (st != TD_ERR_TYPE)
+        return pt_ok(st);
+    PyErr_SetString(PyExc_NotImplementedError, td_error()); /* no loop for the dtype */
+    return false;
 }
 
 /* Does a float fit into an integer? Only what is between its limits does: 127.5 is none for int8. */
@@ -210,15 +286,7 @@ pt_matmul(td_var *x, td_var *y)
 bool
 pt_apply(td_op op, const td_varop *x, int n, td_var **out)
 {
-    td_status st;
-
-    if (!pt_operands_fit(op, x, n))
-        return false;
-    st = td_var_apply(op, x, n, out);
-    if (st != TD_ERR_TYPE || !td_dtype_is_complex(td_var_promote(x, n)))
-        return pt_ok(st);
-    PyErr_SetString(PyExc_NotImplementedError, td_error());
-    return false;
+    return pt_operands_fit(op, x, n) && pt_applied(td_var_apply(op, x, n, out));
 }
 
 PyObject *

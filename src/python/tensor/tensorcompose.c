@@ -3,6 +3,8 @@
  */
 #include "python/tensor/tensor.h"
 
+#include "grad/layout.h"
+
 #include <stdlib.h>
 
 static bool
@@ -413,6 +415,40 @@ strided(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return window(v, &w);
 }
 
+/* _grad_laid(t, *like) */
+static PyObject *
+laid(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    td_var *v, *like[TD_LAYOUT_SOURCES], *r = NULL;
+    td_status st;
+
+    (void)module;
+    if (nargs < 2 || nargs > 1 + TD_LAYOUT_SOURCES) {
+        PyErr_SetString(PyExc_TypeError, "_grad_laid: a tensor, and one to four others");
+        return NULL;
+    }
+    if (!pt_tensor_arg("_grad_laid", args[0], &v))
+        return NULL;
+    for (Py_ssize_t i = 1; i < nargs; i++)
+        if (!pt_tensor_arg("_grad_laid", args[i], &like[i - 1]))
+            return NULL;
+    st = td_var_laid(v, like, (int)nargs - 1, &r);
+    return pt_done(st, r);
+}
+
+/* _grad_channels_last(t) */
+static PyObject *
+lies_last(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    td_var *v;
+
+    (void)module;
+    if (!check_count("_grad_channels_last", nargs, 1) ||
+        !pt_tensor_arg("_grad_channels_last", args[0], &v))
+        return NULL;
+    return PyBool_FromLong(td_layout_channels_last(&v->value.view));
+}
+
 /* _grad_become(t, view) */
 static PyObject *
 compose_become(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
@@ -473,6 +509,8 @@ PyMethodDef pt_compose_functions[] = {
     {"_grad_put", PY_FAST(compose_put), METH_FASTCALL, NULL},
     {"_grad_put_", PY_FAST(put_), METH_FASTCALL, NULL},
     {"_grad_strided", PY_FAST(strided), METH_FASTCALL, NULL},
+    {"_grad_laid", PY_FAST(laid), METH_FASTCALL, NULL},
+    {"_grad_channels_last", PY_FAST(lies_last), METH_FASTCALL, NULL},
     {"_grad_become", PY_FAST(compose_become), METH_FASTCALL, NULL},
     {"_grad_view", PY_FAST(compose_view), METH_FASTCALL, NULL},
     {"_grad_to_device", PY_FAST(to_device), METH_FASTCALL, NULL},

@@ -68,9 +68,11 @@ set_grad(PyObject *self, PyObject *value, void *unused)
         if (g == v || !td_shape_eq(&g->value.view.shape, &v->value.view.shape)) {
             PyErr_Format(PyExc_RuntimeError,
                          g == v ? "can't assign Variable as its own grad"
-                                : "assigned grad has data of a different size: %s, not %s",
-                         td_shape_text(&g->value.view.shape, have, sizeof have),
-                         td_shape_text(&v->value.view.shape, want, sizeof want));
+                                : "attempting to assign a gradient of size '%s' to a tensor of "
+                                  "size '%s'. Please ensure that the gradient and the tensor are "
+                                  "the same size",
+                         td_shape_list(&g->value.view.shape, have, sizeof have),
+                         td_shape_list(&v->value.view.shape, want, sizeof want));
             return -1;
         }
         td_var_ref(g);

@@ -1,6 +1,8 @@
 /* tensorindex.c - subscripts of Tensor: views by integers and slices; arrays go to treadle/_select/_tensor_index.py. */
 #include "python/tensor/tensor.h"
 
+#include <stdio.h>
+
 static bool
 names_array(PyObject *o)
 {
@@ -105,6 +107,53 @@ rows(td_var *v, td_var *index)
     return pt_done(st, r);
 }
 
+/* Says an IndexError that was set for a subscript in NumPy's words in PyTorch's. */
+static PyObject *
+in_pytorchs_words(void)
+{
+    PyObject *type, *value, *trace, *str;
+    long long at, size, own;
+    const char *text;
+    int axis;
+
+    if (!PyErr_ExceptionMatches(PyExc_IndexError))
+        return NULL;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    str = PyObject_Str(value);
+    text = str ? PyUnicode_AsUTF8AndSize(str, NULL) : NULL;
+    if (!text)
+        text = "";
+    if (sscanf(text, "too many indices for array: array is %d-", &axis) == 1)
+        PyErr_Format(PyExc_IndexError,
+                     axis ? "too many indices for tensor of dimension %d"
+                          : "invalid index of a %d-dim tensor. Use `tensor.item()` to convert a "
+                            "0-dim tensor to a number",
+                     axis);
+    else if (sscanf(text, "index %lld is out of bounds for axis %d with size %lld", &at, &axis,
+                    &size) == 3)
+        PyErr_Format(PyExc_IndexError,
+                     "index %lld is out of bounds for dimension %d with size %lld", at, axis, size);
+    else if (sscanf(text,
+                    "boolean index did not match indexed array along axis %d; size of axis is %lld "
+                    "but size of corresponding boolean axis is %lld",
+                    &axis, &size, &own) == 3)
+        PyErr_Format(PyExc_IndexError,
+                     "The shape of the mask [%lld] at index %d does not match the shape of the "
+                     "indexed tensor [%lld] at index %d",
+                     own, axis, size, axis);
+    else {
+        Py_XDECREF(str);
+        PyErr_Restore(type, value, trace);
+        return NULL;
+    }
+    Py_XDECREF(str);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    return NULL;
+}
+
 PyObject *
 pt_subscript(PyObject *self, PyObject *key)
 {
@@ -117,8 +166,11 @@ pt_subscript(PyObject *self, PyObject *key)
         return rows(pt_var(self), pt_var(key));
     plain = windows(pt_var(self), key, &w, &dense);
 
-    if (plain <= 0)
-        return plain ? NULL : tensor_through_package("getitem", self, key, NULL);
+    if (plain <= 0) {
+        PyObject *done = plain ? NULL : tensor_through_package("getitem", self, key, NULL);
+
+        return done ? done : in_pytorchs_words();
+    }
     st = td_var_slice(pt_var(self), &w, &dense, &r);
     return pt_done(st, r);
 }
@@ -145,6 +197,8 @@ pt_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
 
         Py_XDECREF(held);
         Py_XDECREF(done);
+        if (!done)
+            in_pytorchs_words();
         return done ? 0 : -1;
     }
     if (!pt_held(&x, td_array_dtype(&pt_var(self)->value)))
@@ -160,7 +214,11 @@ pt_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
 PyObject *
 pt_inplace(td_op op, PyObject *self, const td_varop *x, int n)
 {
-    return pt_operands_fit(op, x, n) && pt_ok(td_var_apply_into(op, x, n, pt_var(self)))
+    if (op == OP_absolute && td_dtype_is_complex(td_array_dtype(&pt_var(self)->value))) {
+        PyErr_SetString(PyExc_RuntimeError, "In-place abs is not supported for complex tensors.");
+        return NULL;
+    }
+    return pt_operands_fit(op, x, n) && pt_applied(td_var_apply_into(op, x, n, pt_var(self)))
                ? Py_NewRef(self)
                : NULL;
 }

@@ -1,13 +1,17 @@
 /* tensorvalue.c - Tensor's methods for values: copies, casts, filling, lists. */
 #include "python/tensor/tensor.h"
 
+#include "grad/layout.h"
+
 /* ---- memory formats ---- */
 
-/* The order of axes for the requested memory format.  1: channels last, which only tensors of
- * one rank have; 0: the axes' own order; -1: exception. */
+enum { WRONG = -1, ORDERLY, LAST, KEPT };
+
+/* The requested memory format, `own` without one.  ORDERLY: C order; LAST: channels last, which only tensors of one
+ * rank have, axes[] is their order then; KEPT: the tensor's own; WRONG: exception. */
 static int
-format(const char *fn, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
-       int axes[TD_MAXDIM])
+format(const char *fn, int own, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+       PyObject *kwnames, int axes[TD_MAXDIM])
 {
     static const char *const names[] = {"memory_format", NULL};
     int n = pt_var(self)->value.view.shape.ndim;
@@ -15,26 +19,33 @@ format(const char *fn, PyObject *self, PyObject *const *args, Py_ssize_t nargs, 
     long want;
 
     if (!nargs && !kwnames)
-        return 0;
+        return own;
     if (!py_parse(fn, names, 0, 1, args, nargs, kwnames, arg))
-        return -1;
+        return WRONG;
     if (py_is_none(arg[0]))
-        return 0;
+        return own;
     rank = PyObject_GetAttrString(arg[0], "_rank");
     want = rank ? PyLong_AsLong(rank) : -1;
     Py_XDECREF(rank);
+    if (PyErr_Occurred())
+        return WRONG;
+    if (want < 0 && own != KEPT) {
+        PyErr_Format(PyExc_RuntimeError, "preserve memory format is unsupported by the %s operator",
+                     fn);
+        return WRONG;
+    }
     if (want <= 0)
-        return PyErr_Occurred() ? -1 : 0;
+        return want < 0 ? KEPT : ORDERLY;
     if (n != want) {
         PyErr_Format(PyExc_RuntimeError, "required rank %ld tensor to use channels_last%s format",
                      want, want == 5 ? "_3d" : "");
-        return -1;
+        return WRONG;
     }
     axes[0] = 0;
     axes[n - 1] = 1;
     for (int i = 1; i < n - 1; i++)
         axes[i] = i + 1;
-    return 1;
+    return LAST;
 }
 
 /* A copy whose channels lie last. */
@@ -59,27 +70,35 @@ channels_last(td_var *v, const int *axes)
     return pt_done(st, r);
 }
 
+/* A copy in that format; axes as format() sets them. */
 static PyObject *
-clone(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+copied(td_var *v, int want, const int *axes)
 {
-    int axes[TD_MAXDIM], last = format("clone", self, args, nargs, kwnames, axes);
     td_var *r = NULL;
     td_status st;
 
-    if (last)
-        return last < 0 ? NULL : channels_last(pt_var(self), axes);
-    st = td_var_copy(pt_var(self), &r);
+    if (want == LAST)
+        return channels_last(v, axes);
+    st = want == KEPT ? td_var_clone(v, &r) : td_var_copy(v, &r);
     return pt_done(st, r);
+}
+
+static PyObject *
+clone(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    int axes[TD_MAXDIM], want = format("clone", KEPT, self, args, nargs, kwnames, axes);
+
+    return want == WRONG ? NULL : copied(pt_var(self), want, axes);
 }
 
 /* Are self's elements laid out in that order? */
 static bool
-lies_so(PyObject *self, int last, const int *axes)
+lies_so(PyObject *self, int want, const int *axes)
 {
     const td_view *v = &pt_var(self)->value.view;
     td_view turned;
 
-    if (!last)
+    if (want != LAST)
         return td_view_is_contiguous(v);
     return !td_view_transpose(v, axes, &turned) && td_view_is_contiguous(&turned);
 }
@@ -87,25 +106,26 @@ lies_so(PyObject *self, int last, const int *axes)
 static PyObject *
 contiguous(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    int axes[TD_MAXDIM], last = format("contiguous", self, args, nargs, kwnames, axes);
+    int axes[TD_MAXDIM], want = format("contiguous", ORDERLY, self, args, nargs, kwnames, axes);
 
-    if (last < 0)
+    if (want == WRONG)
         return NULL;
-    return lies_so(self, last, axes) ? Py_NewRef(self) : clone(self, args, nargs, kwnames);
+    return lies_so(self, want, axes) ? Py_NewRef(self) : copied(pt_var(self), want, axes);
 }
 
 static PyObject *
 is_contiguous(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    int axes[TD_MAXDIM], last = format("is_contiguous", self, args, nargs, kwnames, axes);
+    int axes[TD_MAXDIM];
+    int want = format("is_contiguous", ORDERLY, self, args, nargs, kwnames, axes);
 
-    if (last < 0) { /* another rank: the format does not apply */
+    if (want == WRONG) { /* another rank: the format does not apply */
         if (!PyErr_ExceptionMatches(PyExc_RuntimeError))
             return NULL;
         PyErr_Clear();
         Py_RETURN_FALSE;
     }
-    return PyBool_FromLong(lies_so(self, last, axes));
+    return PyBool_FromLong(lies_so(self, want, axes));
 }
 
 /* ---- casts and values ---- */
@@ -131,19 +151,20 @@ static PyObject *
 cast_to(const char *fn, td_dtype dt, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
         PyObject *kwnames)
 {
-    int axes[TD_MAXDIM], last = format(fn, self, args, nargs, kwnames, axes);
-    td_var *cast = NULL;
+    int axes[TD_MAXDIM], want = format(fn, KEPT, self, args, nargs, kwnames, axes);
+    td_var *v = pt_var(self), *cast = NULL;
+    bool last = td_layout_channels_last(&v->value.view);
     PyObject *r;
 
-    if (last < 0)
+    if (want == WRONG)
         return NULL;
-    if (td_array_dtype(&pt_var(self)->value) == dt && (!last || lies_so(self, last, axes)))
+    if (td_array_dtype(&v->value) == dt && (want == KEPT || last == (want == LAST)))
         return Py_NewRef(self);
-    if (!pt_ok(td_var_cast(pt_var(self), dt, &cast)))
+    if (!pt_ok(td_var_cast(v, dt, &cast)))
         return NULL;
-    if (!last)
+    if (want == KEPT)
         return pt_object(cast);
-    r = channels_last(cast, axes);
+    r = copied(cast, want, axes);
     td_var_unref(cast);
     return r;
 }

@@ -1,6 +1,8 @@
 /* tensorview.c - Tensor's methods for shapes, and its reductions. */
 #include "python/tensor/tensor.h"
 
+#include "grad/layout.h"
+
 #include <string.h>
 
 static const td_shape *
@@ -9,13 +11,24 @@ shape_of(PyObject *self)
     return &pt_var(self)->value.view.shape;
 }
 
+/* Another number of elements, in PyTorch's words. */
+static PyObject *
+other_size(PyObject *self, const td_shape *s)
+{
+    char shape[256];
+
+    PyErr_Format(PyExc_RuntimeError, "shape '%s' is invalid for input of size %lld",
+                 td_shape_list(s, shape, sizeof shape), (long long)td_shape_size(shape_of(self)));
+    return NULL;
+}
+
 static PyObject *
 reshape_to(PyObject *self, const td_shape *s)
 {
     td_var *r = NULL;
     td_status st = td_var_reshape(pt_var(self), s, &r);
 
-    return pt_done(st, r);
+    return st == TD_ERR_VALUE ? other_size(self, s) : pt_done(st, r);
 }
 
 static PyObject *
@@ -44,6 +57,8 @@ tensor_view_method(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
                         "instead.");
         return NULL;
     }
+    if (st == TD_ERR_VALUE)
+        return other_size(self, &s);
     return pt_ok(st) ? reshape_to(self, &s) : NULL;
 }
 
@@ -139,6 +154,24 @@ get_reversed(PyObject *self, void *matrices)
     return transposed(self, axes);
 }
 
+/* A shape to which self does not expand, in PyTorch's words. */
+static PyObject *
+other_extent(PyObject *self, const td_shape *s)
+{
+    const td_shape *have = shape_of(self);
+    int extra = s->ndim - have->ndim, k = s->ndim - 1;
+    char target[256], own[256];
+
+    while (k > extra && (have->dim[k - extra] == s->dim[k] || have->dim[k - extra] == 1))
+        k--;
+    PyErr_Format(PyExc_RuntimeError,
+                 "The expanded size of the tensor (%lld) must match the existing size (%lld) at "
+                 "non-singleton dimension %d.  Target sizes: %s.  Tensor sizes: %s",
+                 (long long)s->dim[k], (long long)have->dim[k - extra], k,
+                 td_shape_list(s, target, sizeof target), td_shape_list(have, own, sizeof own));
+    return NULL;
+}
+
 static PyObject *
 expand(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -163,7 +196,7 @@ expand(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
         if (s.dim[i] == -1 && i >= extra)
             s.dim[i] = have->dim[i - extra];
     st = td_var_expand(pt_var(self), &s, &r);
-    return pt_done(st, r);
+    return st == TD_ERR_VALUE && have->ndim ? other_extent(self, &s) : pt_done(st, r);
 }
 
 static PyObject *
@@ -284,34 +317,17 @@ numel(PyObject *self, PyObject *unused)
     return PyLong_FromLongLong(td_array_size(&pt_var(self)->value));
 }
 
-/* The strides as PyTorch counts them. A stride of 0 stands for a dim of one element or for no elements at all, too; PyTorch
- * gives those the stride that continues the dim after them. */
-static td_shape
-strides_of(const td_view *v)
-{
-    td_shape s = v->shape;
-    bool empty = td_shape_size(&s) == 0;
-    int64_t next = 1;
-
-    for (int k = s.ndim - 1; k >= 0; k--) {
-        int64_t n = v->shape.dim[k];
-
-        s.dim[k] = v->stride[k] || (n > 1 && !empty) ? v->stride[k] : next;
-        next = (n > 1 ? n : 1) * s.dim[k];
-    }
-    return s;
-}
-
 static PyObject *
 stride(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static const char *const names[] = {"dim", NULL};
-    td_shape s = strides_of(&pt_var(self)->value.view);
     PyObject *arg[1];
+    td_shape s;
     int k;
 
     if (!py_parse("stride", names, 0, 1, args, nargs, kwnames, arg))
         return NULL;
+    td_layout_strides(&pt_var(self)->value.view, &s);
     if (!py_is_none(arg[0]))
         return one_dim(arg[0], s.ndim, &k) ? PyLong_FromLongLong(s.dim[k]) : NULL;
     return py_shape_tuple(&s);

@@ -27,7 +27,7 @@ _CASTS = {
 
 def _cast_to(name, dt):
     def f(self, memory_format=None):
-        return cast(self, dt)
+        return laid_out(cast(self, dt), memory_format)
 
     f.__name__ = f.__qualname__ = name
     f.__doc__ = f"As {dt}."
@@ -149,8 +149,11 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
     r = self if kind is None else cast(self, kind)
     if where is not None:
         r = to_device(r, _device.theirs(where))
-    r = laid_out(r, memory_format)
-    return r.clone() if copy and r is self else r
+    if r is self:
+        r = laid_out(r, memory_format)
+    elif memory_format is not None and memory_format._rank >= 0:
+        r = r.clone(memory_format=memory_format)
+    return r.clone(memory_format=memory_format) if copy and r is self else r
 
 
 @method()
@@ -259,6 +262,15 @@ def copied(t, memo):
         if flat is None:
             return memo[key][0]
     return strided(memo[key][0], t.shape, t.stride(), t.storage_offset())
+
+
+@method()
+def __copy__(self):
+    """A leaf on the same storage, with the same attributes."""
+    r = self.detach()
+    r = r if type(self) is Tensor else make_subclass(type(self), r, self.requires_grad)
+    r.__dict__.update(self.__dict__)
+    return r.requires_grad_() if self.requires_grad and not r.requires_grad else r
 
 
 @method()
@@ -553,7 +565,7 @@ for _name in "squeeze unsqueeze t transpose swapaxes swapdims".split():
 def view_as_real(self):
     """A real view of complex numbers, whose new last dimension holds the real and the imaginary part."""
     if not self.dtype.is_complex:
-        raise RuntimeError("view_as_real is only supported for complex tensors")
+        raise TypeError("view_as_real is only supported for complex tensors")
     if _recorded(self):
         return stack([self.real, self.imag], -1)
     return wrap(array(self)[..., None].view(self.dtype.to_real()._numpy))
@@ -562,6 +574,8 @@ def view_as_real(self):
 @both()
 def view_as_complex(self):
     """Complex numbers of real ones, whose last dimension holds the real and the imaginary part."""
+    if self.dtype.is_complex:
+        raise TypeError("view_as_complex is not supported for complex tensors")
     if self.shape[-1:] != (2,):
         raise RuntimeError("Tensor must have a last dimension of size 2")
     whole = self.dtype._name in ("float32", "float64") and self.stride(-1) == 1

@@ -11,7 +11,7 @@ from .. import _device
 from .._prim import Tensor, array, held, td, wrap
 from .._register import function, method
 from . import _dtypes
-from ._layout import laid_out
+from ._layout import laid_like, laid_out
 
 _LONG = _dtypes.DTYPES["int64"]
 
@@ -266,7 +266,15 @@ def _laid(t, memory_format, requires_grad):
 
 def _alike(x, value, dtype, device, requires_grad, memory_format):
     where = x.device if device is None else device
-    return _laid(filled(tuple(x.shape), value, _type(dtype, x.dtype), where), memory_format, requires_grad)
+    t = filled(tuple(x.shape), value, _type(dtype, x.dtype), where)
+    return as_asked(t, x, memory_format, requires_grad)
+
+
+def as_asked(t, x, memory_format, requires_grad=False):
+    """t, which is new, in a memory format; None and preserve_format: laid out as x."""
+    if memory_format is None or memory_format._rank < 0:
+        t = laid_like(t, x)
+    return _laid(t, memory_format, requires_grad)
 
 
 @function(out=False)

@@ -10,6 +10,7 @@ from .._prim import Tensor, apply, cast, derived, joint_shape, op_names, scalar,
 from .._register import both, factors_first, function, inplace, method
 from . import _dtypes
 from ._create import full
+from ._layout import laid_like
 from ._results import named
 
 # PyTorch's names of rows of the core's table, each with the row and the operands. A name that ends in an underscore
@@ -82,7 +83,7 @@ def sub(x, other, *, alpha=1):
     """x - alpha * other."""
     for t in (x, other):
         if getattr(t, "dtype", None) is _dtypes.DTYPES["bool"]:
-            raise RuntimeError(
+            raise NotImplementedError(
                 "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert "
                 "a mask, use the `~` or `logical_not()` operator instead."
             )
@@ -170,11 +171,27 @@ def clamp(x, min=None, max=None):
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     _dtypes.want_order("clamp", x)
+    if x.dtype._kind in "ui":
+        min, max = _limit(x, min, "min"), _limit(x, max, "max")
+        if min is None and max is None:
+            return x.clone()
     if min is not None:
         x = apply("maximum", x, min) if isinstance(min, Tensor) else _held(x, x > min, "maximum", min)
     if max is None:
         return x
     return apply("minimum", x, max) if isinstance(max, Tensor) else _held(x, x < max, "minimum", max)
+
+
+def _limit(x, limit, name):
+    """A bound of integers: None if all of the dtype lie within it. Raises RuntimeError if none does."""
+    if type(limit) is not int:
+        return limit
+    own = _dtypes.iinfo(x.dtype)
+    if own.min <= limit <= own.max:
+        return limit
+    if (limit > own.max) is (name == "min"):
+        raise RuntimeError(f"Clamp {name} value {limit} is outside the representable range of {x.dtype}")
+    return None
 
 
 def _held(x, within, row, limit):
@@ -207,8 +224,8 @@ def round_(x, *, decimals=0):
         return apply("rint", x) if x.dtype._kind in "fc" else x.clone()
     if x.dtype._kind in "ui":
         raise NotImplementedError(f'"round" with decimals not implemented for {x.dtype}')
-    ten = 10.0 ** abs(decimals)
-    return apply("rint", x * ten) / ten if decimals > 0 else apply("rint", x / ten) * ten
+    ten, wide = 10.0 ** abs(decimals), x.float() if x.dtype.itemsize == 2 else x  # a product may pass a half's limits
+    return cast(apply("rint", wide * ten) / ten if decimals > 0 else apply("rint", wide / ten) * ten, x.dtype)
 
 
 @both()
@@ -238,20 +255,25 @@ def _(inputs, r, g):
 @both()
 def frexp(x):
     """(mantissa, exponent) with x = mantissa * 2 ** exponent. The exponents are int32."""
-    return named("frexp", "mantissa exponent")(*_frexp(x))
+    return named("frexp", "mantissa exponent")(*(laid_like(r, x) for r in _frexp(x)))
 
 
 @both()
 def ldexp(x, other):
     """x * 2 ** other."""
-    power = apply("power", 2.0, other)
-    return x * (power.to(x.dtype) if x.dtype._kind == "f" and other.dtype._kind not in "fc" else power)
+    if x.dtype._kind != "f" or other.dtype._kind not in "ui":
+        return x * apply("power", 2.0, other)
+    wide = x.float() if x.dtype.itemsize == 2 else x  # 2 ** other alone may pass the limits
+    return cast(apply("scale", wide, other.clamp(-5000, 5000).to(wide.dtype)), x.dtype)
 
 
 @both()
 def logaddexp(x, other):
     """log(exp(x) + exp(other)), without overflow."""
-    if _dtypes.result_of([x, other])._kind != "c":
+    common = _dtypes.result_of([x, other])
+    if common._kind in "bui":
+        raise NotImplementedError(f'"logaddexp" not implemented for {common}')
+    if common._kind != "c":
         return apply("logaddexp", x, other)
     larger = x.real >= other.real
     top, low = apply("select", larger, x, other), apply("select", larger, other, x)
@@ -262,7 +284,7 @@ def logaddexp(x, other):
 def acosh(x):
     """The inverse of cosh."""
     x = x if x.dtype._kind in "fc" else x.to(_dtypes.get_default_dtype())
-    return apply("arccosh", x) if x.dtype.is_complex else _acosh(x)
+    return apply("arccosh", x) if x.dtype.is_complex else laid_like(_acosh(x), x)
 
 
 @derived("Acosh")
@@ -302,6 +324,8 @@ def sgn(x):
 def heaviside(x, values):
     """0 where x < 0, 1 where x > 0, values where it is 0."""
     _dtypes.want_order("heaviside", x)
+    if values.dtype is not x.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
     return apply("select", x == 0, values, (x > 0).to(x.dtype))
 
 
@@ -311,7 +335,7 @@ def angle(x):
     if x.dtype.is_complex:
         return apply("angle", x)
     x = x if x.dtype._kind == "f" else x.to(_dtypes.get_default_dtype())
-    return _angle(x)
+    return laid_like(_angle(x), x)
 
 
 @derived("Angle")
@@ -329,7 +353,8 @@ def sinc(x):
     """sin(pi x) / (pi x), and 1 for 0."""
     if x.dtype._kind == "f" and x.dtype.itemsize == 2:  # 0 divided by 0 where pi * x rounds to a half
         return _sinc(x.float()).to(x.dtype)
-    return _sinc(x if x.dtype._kind in "fc" else x.to(_dtypes.get_default_dtype()))
+    x = x if x.dtype._kind in "fc" else x.to(_dtypes.get_default_dtype())
+    return laid_like(_sinc(x), x)
 
 
 @derived("Sinc")
@@ -363,7 +388,9 @@ def logit(x, eps=None):
 def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
     """x with its NaNs and infinities replaced by these numbers. None stands for the type's largest and smallest number.
     """
-    if x.dtype._kind not in "fc":
+    if x.dtype._kind == "c":
+        return complex_(nan_to_num(x.real, nan, posinf, neginf), nan_to_num(x.imag, nan, posinf, neginf))
+    if x.dtype._kind != "f":
         return x.clone()
     limits = _dtypes.finfo(x.dtype)
     r = apply("select", x != x, nan or 0.0, x)
@@ -536,7 +563,7 @@ def _(inputs, r, g):
 @function()
 def complex_(real, imag):
     """Complex numbers from two tensors, the real and the imaginary parts."""
-    if real.dtype._kind != "f" or imag.dtype._kind != "f":
+    if any(t.dtype._kind != "f" or t.dtype._name == "bfloat16" for t in (real, imag)):
         kinds = f"{real.dtype} and {imag.dtype}"
         raise NotImplementedError(f"Expected both inputs to be Half, Float or Double tensors but got {kinds}")
     if real.dtype is not imag.dtype:
@@ -544,7 +571,7 @@ def complex_(real, imag):
             f"Expected object of scalar type {_plain(real)} but got scalar type {_plain(imag)} for second argument"
         )
     shape = joint_shape(tuple(real.shape), tuple(imag.shape))
-    return _complex(real.expand(shape), imag.expand(shape))
+    return laid_like(_complex(real.expand(shape), imag.expand(shape)), real, imag)
 
 
 @function()

@@ -49,7 +49,7 @@ def square(name, a):
     """Raise RuntimeError unless a holds square matrices of floating-point or complex numbers."""
     square_shape(name, a)
     if a.dtype._kind not in "fc":
-        raise RuntimeError(f"linalg.{name}: Expected a floating point or complex tensor as input. Got {a.dtype}")
+        raise NotImplementedError(f"linalg.{name}: Expected a floating point or complex tensor as input. Got {a.dtype}")
 
 
 def adj(a):

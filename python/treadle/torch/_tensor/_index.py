@@ -28,6 +28,7 @@ from .._prim import (
 from .._register import METHODS, both, function, method
 from . import _axes, _dtypes
 from ._create import tensor
+from ._layout import FORMATS
 from ._parts import cat, narrow
 from ._shape import expand, permute, ravel
 
@@ -112,7 +113,8 @@ def index_select(x, dim, index):
         return x.clone()
     if index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
-    return x[(slice(None),) * _axes.one(dim, x.ndim) + (reshaped(_whole("index_select", index), (-1,)),)]
+    where = (slice(None),) * _axes.one(dim, x.ndim) + (reshaped(_whole("index_select", index), (-1,)),)
+    return x[where].contiguous()
 
 
 @both()
@@ -150,7 +152,7 @@ def masked_fill(x, mask, value):
         )
     _holds(x.dtype, value)
     value = value.to(x.dtype) if isinstance(value, Tensor) else scalar(value, x)
-    return apply("select", mask, value, x.contiguous())
+    return apply("select", mask, value, x).contiguous()
 
 
 def _holds(kind, value):
@@ -447,7 +449,7 @@ def masked_scatter(x, mask, source):
     x, mask = expand(x, shape), expand(mask.detach(), shape)
     flat = ravel(mask)
     place = wrap(td.cumsum(array(flat).astype("int64")) - 1).clamp(min=0, max=max(source.numel() - 1, 0))
-    return apply("select", mask, reshaped(ravel(source)[place], shape), x)
+    return apply("select", mask, reshaped(ravel(source)[place], shape), x).contiguous()
 
 
 @method()
@@ -463,17 +465,19 @@ def put_(self, index, source, accumulate=False):
 # ---- the same, out of place ----
 
 
-def _on_a_copy(name):
+def _on_a_copy(name, order):
     def f(x, *args, **kwargs):
-        return METHODS[name + "_"](x.clone(), *args, **kwargs)
+        return METHODS[name + "_"](x.clone(memory_format=order), *args, **kwargs)
 
     f.__name__ = f.__qualname__ = name
     f.__doc__ = f"{name}_ on a copy: " + (METHODS[name + "_"].__doc__ or "")
     both()(f)
 
 
-for _name in "index_fill index_put index_add index_copy scatter scatter_add put".split():
-    _on_a_copy(_name)
+for _name in "index_fill index_put put".split():
+    _on_a_copy(_name, FORMATS["preserve_format"])
+for _name in "index_add index_copy scatter scatter_add".split():
+    _on_a_copy(_name, FORMATS["contiguous_format"])
 
 
 @both()

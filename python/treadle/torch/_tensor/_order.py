@@ -4,6 +4,7 @@ elements."""
 from .._prim import Tensor, array, gathered, scalar, td, wrap
 from .._register import both, function, method
 from . import _axes, _dtypes
+from ._layout import laid_like
 from ._results import named
 
 _LONG, _INT = _dtypes.DTYPES["int64"], _dtypes.DTYPES["int32"]
@@ -15,7 +16,10 @@ def argsort(x, dim=-1, descending=False, stable=False):
     _dtypes.want_order("sort", x, TypeError)
     if x.ndim == 0:
         return x.new_zeros((), dtype=_LONG)
-    dim, a = _axes.one(dim, x.ndim), array(x.detach())
+    return laid_like(_places(array(x.detach()), _axes.one(dim, x.ndim), descending), x)
+
+
+def _places(a, dim, descending):
     if not descending:
         return wrap(td.argsort(a, axis=dim, stable=True))
     # A descending sort reverses the input and its result: NaN comes first then, and equal elements keep their order.
@@ -28,9 +32,8 @@ def sort(x, dim=-1, descending=False, stable=False):
     if isinstance(dim, bool):
         dim, descending = -1, dim
     places = argsort(x, dim, descending, stable)
-    return named("sort", "values indices")(
-        gathered(x, _axes.one(dim, x.ndim), places, True) if x.ndim else x.clone(), places
-    )
+    values = laid_like(gathered(x, _axes.one(dim, x.ndim), places, True), x) if x.ndim else x.clone()
+    return named("sort", "values indices")(values, places)
 
 
 @both()

@@ -20,6 +20,7 @@ from .._prim import (
 )
 from .._register import METHODS, both, function, method
 from . import _axes, _dtypes
+from ._layout import laid_like
 from ._shape import atleast_1d, atleast_2d, atleast_3d, ravel, transpose
 
 # ---- joining ----
@@ -254,7 +255,7 @@ def flip(x, *args, dims=None):
     dims = _axes.several(_axes.given(dims), x.ndim) if dims and dims != ((),) else ()
     if not dims:
         return x.clone()
-    return _flip(x, dims=dims)
+    return laid_like(_flip(x, dims=dims), x)
 
 
 @derived("Flip", linear=True)
@@ -325,6 +326,8 @@ def unfold(x, dimension, size, step):
     d, a = _axes.one(dimension, x.ndim), array(x)
     if size > x.shape[d]:
         raise RuntimeError(f"maximum size for tensor at dimension {d} is {x.shape[d]} but size is {size}")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
     count = (x.shape[d] - size) // step + 1
     if step < size and recording() and x.requires_grad:  # windows share elements, whose gradients add up
         dev = a.device

@@ -184,7 +184,7 @@ def einsum(equation, *operands):
     gone = tuple(i for i, k in enumerate(labels) if k not in out)
     x = reduce("sum", x, gone, False) if gone else x
     labels = [k for k in labels if k in out]
-    return permute(x, [labels.index(k) for k in out]) if labels != list(out) else x
+    return permute(x, [labels.index(k) for k in out])
 
 
 def _spelled(given):

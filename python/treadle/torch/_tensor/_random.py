@@ -14,7 +14,7 @@ from .. import _device
 from .._prim import Tensor, apply, array, joint_shape, td, wrap
 from .._register import both, function, method
 from . import _dtypes
-from ._create import _shape, tensor
+from ._create import _shape, as_asked, tensor
 
 _LONG, _FLOAT = _dtypes.DTYPES["int64"], _dtypes.DTYPES["float32"]
 
@@ -157,7 +157,8 @@ def _maker(name, draw, what):
 
     def like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, generator=None):
         kind, where = (input.dtype if dtype is None else dtype), (input.device if device is None else device)
-        return _drawn(tuple(input.shape), draw, kind, where, generator, requires_grad)
+        t = _drawn(tuple(input.shape), draw, kind, where, generator, False)
+        return as_asked(t, input, memory_format, requires_grad)
 
     for g, also in ((f, ""), (like, "_like")):
         g.__name__ = g.__qualname__ = name + also
@@ -202,13 +203,9 @@ def randint_like(
 ):
     """Integers from low (default 0) up to high - 1, in input's shape, dtype and device."""
     low, high = (0, low) if high is None else (low, high)
-    return randint(
-        low,
-        high,
-        tuple(input.shape),
-        dtype=input.dtype if dtype is None else dtype,
-        device=input.device if device is None else device,
-    )
+    kind, where = (input.dtype if dtype is None else dtype), (input.device if device is None else device)
+    t = randint(low, high, tuple(input.shape), dtype=kind, device=where)
+    return as_asked(t, input, memory_format, requires_grad)
 
 
 @function(out=False)

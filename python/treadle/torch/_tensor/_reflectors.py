@@ -42,6 +42,11 @@ both("orgqr")(householder_product)
 @both()
 def ormqr(x, tau, other, left=True, transpose=False):
     """Q other, or other Q, for the whole product Q of reflections that geqrf gives; transpose: for its adjoint."""
+    if x.ndim < 2:
+        raise RuntimeError("torch.ormqr: input must have at least 2 dimensions.")
+    side = -2 if left else -1
+    if other.ndim < 2 or tau.shape[-1] != min(other.shape[side], x.shape[-1]):
+        raise RuntimeError(f"torch.ormqr: tau.shape[-1] must be equal to min(other.shape[{side}], input.shape[-1])")
     if left:
         return _reflected(x, tau, other, not transpose)
     return adj(_reflected(x, tau, adj(other), transpose))

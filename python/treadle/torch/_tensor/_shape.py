@@ -6,6 +6,7 @@ from math import prod
 from .._prim import Tensor, apart, apply, array, expanded, permuted, reshaped, scalar, strided, td, wrap
 from .._register import both, function, inplace, method
 from . import _axes, _dtypes
+from ._layout import FORMATS
 from ._size import Size
 
 # ---- extents ----
@@ -52,7 +53,7 @@ def is_contiguous(x, memory_format=None):
 @method()
 def contiguous(x, memory_format=None):
     """x, or a copy whose elements lie in C order."""
-    return x if array(x).flags.c_contiguous else x.clone(memory_format="contiguous")
+    return x if array(x).flags.c_contiguous else x.clone(memory_format=FORMATS["contiguous_format"])
 
 
 # ---- the same elements in another shape ----

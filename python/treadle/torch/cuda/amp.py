@@ -6,6 +6,7 @@ from .. import _modules
 from .. import amp as _amp
 from ..amp import GradScaler
 
+__path__ = []  # PyTorch's is a package
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
 

@@ -6,6 +6,7 @@ import warnings
 from ... import torch
 from .._prim import apply
 from .._tensor import _elementwise
+from .._tensor._layout import laid_like
 
 
 def _in_place(function):
@@ -99,6 +100,8 @@ def hardsigmoid(input):
 @_in_place
 def hardswish(input):
     """x * hardsigmoid(x)."""
+    if input.dtype.itemsize == 2:  # the product may pass a half's limits
+        return hardswish(input.float()).to(input.dtype)
     return input * (input + 3).clamp(0, 6) / 6
 
 
@@ -124,7 +127,7 @@ def softplus(input, beta=1.0, threshold=20.0):
 
 def logsigmoid(input):
     """log(sigmoid(x))."""
-    return -apply("softplus", -input.contiguous())
+    return 0 - apply("softplus", -input.contiguous())
 
 
 def softsign(input):
@@ -151,7 +154,7 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False):
     if lower > upper:
         raise RuntimeError(f"Lower bound should be less than or equal to the upper bound, but got {lower} > {upper}")
     slope = torch.rand_like(input) * (upper - lower) + lower if training else (lower + upper) / 2
-    return torch.where(input > 0, input, input * slope)
+    return torch.where(input > 0, input, input * slope).contiguous()
 
 
 def glu(input, dim=-1):
@@ -213,7 +216,7 @@ def _masked(input, p, shape, training, inplace, name):
         # The kernel of the expression draws the mask, and the backward pass's kernel draws it again, so it takes no
         # memory.
         keep = torch.rand(shape, dtype=torch.float32, device=input.device) >= p
-        result = torch.where(keep, input * (1 / (1 - p)), 0.0)
+        result = laid_like(torch.where(keep, input * (1 / (1 - p)), 0.0), input)
     return input.copy_(result) if inplace else result
 
 

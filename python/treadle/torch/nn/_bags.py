@@ -2,7 +2,8 @@
 
 import math
 
-from ... import torch
+from ... import _core, torch
+from ._losses import anywhere
 
 
 class _Spread(torch.autograd.Function):
@@ -37,6 +38,9 @@ def _rows(input, weight, max_norm, norm_type, scale_grad_by_freq):
         )
     if max_norm is not None:
         _renormed(input, weight, max_norm, norm_type)
+    if input.device.type == "cpu" and not _core._capturing():
+        if anywhere((input < 0) | (input >= weight.size(0))):
+            raise IndexError("index out of range in self")
     rows = weight[input]
     if scale_grad_by_freq and rows.requires_grad:
         times = torch.bincount(input.reshape(-1), minlength=weight.size(0))[input]

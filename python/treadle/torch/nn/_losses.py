@@ -88,6 +88,9 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
         )
     if input.dtype is not target.dtype:
         raise RuntimeError(f"Found dtype {target.dtype} but expected {input.dtype}")
+    if input.device.type == "cpu" and not _core._capturing():
+        if anywhere(~((input.detach() >= 0) & (input.detach() <= 1))):
+            raise RuntimeError("all elements of input should be between 0 and 1")
     loss = _crossed(input, target)
     return reduced(loss if weight is None else loss * weight, _old(size_average, reduce, reduction))
 
@@ -197,8 +200,9 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
     if input.dim() == 1:
         loss = nll_loss(input.unsqueeze(0), target.reshape(1), weight, None, ignore_index, None, reduction)
         return loss.reshape(()) if reduction == "none" else loss
-    if input.size(0) != target.size(0):
-        raise ValueError(f"Expected input batch_size ({input.size(0)}) to match target batch_size ({target.size(0)}).")
+    count = target.size(0) if target.dim() else 0
+    if input.size(0) != count:
+        raise ValueError(f"Expected input batch_size ({input.size(0)}) to match target batch_size ({count}).")
     if (input.size(0), *input.shape[2:]) != tuple(target.shape):
         raise RuntimeError(f"Expected target size {[input.size(0), *input.shape[2:]]}, got {list(target.shape)}")
     _suits(weight, input, input.size(1))

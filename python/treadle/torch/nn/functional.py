@@ -5,6 +5,7 @@ import math
 from ... import torch
 from .. import _modules, _override
 from .._lacking import check_layer
+from . import _reduction as _Reduction  # noqa: F401 - a name of PyTorch's that programs call
 from ._activations import (
     alpha_dropout,
     celu,
@@ -271,7 +272,7 @@ def one_hot(tensor, num_classes=-1):
         num_classes = tensor.max().item() + 1 if num_classes < 0 else num_classes
     elif num_classes <= 0:
         raise RuntimeError("Can not infer total number of classes from empty tensor.")
-    return (tensor.unsqueeze(-1) == torch.arange(num_classes, device=tensor.device)).to(torch.int64)
+    return (tensor.unsqueeze(-1) == torch.arange(num_classes, device=tensor.device)).to(torch.int64).contiguous()
 
 
 def scaled_dot_product_attention(

@@ -14,6 +14,10 @@ class Parameter(torch.Tensor):
 
     def __new__(cls, data=None, requires_grad=True):
         data = torch.empty(0) if data is None else data.detach()
+        if data.is_meta and cls is Parameter:
+            from .._meta import parameter_of
+
+            return parameter_of(cls, data, requires_grad)
         return torch.Tensor._make_subclass(cls, data, requires_grad)
 
     def __deepcopy__(self, memo):

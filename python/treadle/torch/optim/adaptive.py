@@ -40,6 +40,7 @@ class Adam(Optimizer):
     """Steps along the mean gradient, divided by the root of the mean squared gradient. Both are moving means, corrected
     for their start at 0."""
 
+    _counts = True
     _recordable = True
     _decoupled = False  # does the weight decay act on the parameter (True) or the gradient?
 
@@ -127,6 +128,8 @@ class AdamW(Adam):
 class NAdam(Optimizer):
     """Adam with Nesterov's momentum."""
 
+    _counts = True
+
     def __init__(
         self,
         params,
@@ -156,6 +159,8 @@ class NAdam(Optimizer):
 
 class RAdam(Optimizer):
     """Adam that starts as SGD with momentum, until the variance of its second moment is known well enough."""
+
+    _counts = True
 
     def __init__(
         self,
@@ -189,6 +194,8 @@ class RAdam(Optimizer):
 class Adamax(Optimizer):
     """Adam with the largest gradient in place of the mean square."""
 
+    _counts = True
+
     def __init__(
         self,
         params,
@@ -215,6 +222,8 @@ class Adamax(Optimizer):
 
 class Adagrad(Optimizer):
     """Steps along the gradient, divided by the root of the sum of all squared gradients."""
+
+    _counts = True
 
     def __init__(
         self,
@@ -243,6 +252,8 @@ class Adagrad(Optimizer):
 
 class Adadelta(Optimizer):
     """Steps whose size follows that of recent steps and recent squared gradients."""
+
+    _counts = True
 
     def __init__(
         self,
@@ -274,6 +285,8 @@ class Adadelta(Optimizer):
 class RMSprop(Optimizer):
     """Steps along the gradient, divided by the root of the mean squared gradient. centered: by its standard deviation.
     """
+
+    _counts = True
 
     def __init__(
         self,

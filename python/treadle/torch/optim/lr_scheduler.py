@@ -1,6 +1,7 @@
 """``torch.optim.lr_scheduler``: learning rates as functions of the step."""
 
 import math
+import types
 import warnings
 from bisect import bisect_right
 from collections import Counter
@@ -94,7 +95,16 @@ class LambdaLR(LRScheduler):
         return [base * f(self.last_epoch) for base, f in zip(self.base_lrs, self.lr_lambdas)]
 
     def state_dict(self):
-        return {k: v for k, v in super().state_dict().items() if k != "lr_lambdas"}
+        """Functions are left out. Objects that are called are saved as their attributes."""
+        kept = [None if isinstance(f, types.FunctionType) else dict(vars(f)) for f in self.lr_lambdas]
+        return {**super().state_dict(), "lr_lambdas": kept}
+
+    def load_state_dict(self, state_dict):
+        state = dict(state_dict)
+        for f, saved in zip(self.lr_lambdas, state.pop("lr_lambdas", ())):
+            if saved is not None:
+                vars(f).update(saved)
+        super().load_state_dict(state)
 
 
 class MultiplicativeLR(LambdaLR):
@@ -292,6 +302,7 @@ class OneCycleLR(LRScheduler):
         else:
             self._phases = [(up, names[0], names[1], *momenta), (n - 1, names[1], names[2], *momenta[::-1])]
         self._linear, self.cycle_momentum = anneal_strategy == "linear", cycle_momentum
+        self.use_beta1 = cycle_momentum and "betas" in optimizer.defaults
         groups = optimizer.param_groups
         highest = max_lr if isinstance(max_lr, (list, tuple)) else [max_lr] * len(groups)
         if last_epoch == -1:

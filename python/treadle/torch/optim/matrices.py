@@ -14,6 +14,8 @@ class Adafactor(Optimizer):
     variances (None: the dtype's eps) and of parameters' sizes. d: the largest size of an update.
     """
 
+    _counts = True
+
     def __init__(
         self, params, lr=1e-2, beta2_decay=-0.8, eps=(None, 1e-3), d=1.0, weight_decay=0.0, *, foreach=None,
         maximize=False,

@@ -21,6 +21,8 @@ from ..nn.modules._hooks import Handle
 from . import _recorded
 from ._each import Each
 
+_COUNTS = ("step", "eta", "mu", "mu_product")  # numbers in the state
+
 
 class _Required:
     def __repr__(self):
@@ -105,6 +107,7 @@ class Optimizer:
     """
 
     _opt_called = _stepping = False  # has a step been called? Is one running?
+    _counts = False  # are the numbers in its state tensors in PyTorch's?
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -277,8 +280,13 @@ class Optimizer:
                     "params": [numbers[id(p)] for p in group["params"]],
                 }
             )
-        state = {numbers[id(p)]: dict(s) for p, s in self.state.items()}
+        state = {numbers[id(p)]: {k: self._shown(k, v) for k, v in s.items()} for p, s in self.state.items() if s}
         return {"state": state, "param_groups": groups}
+
+    def _shown(self, key, value):
+        """A value of the state as state_dict gives it: PyTorch's optimizers keep their counts in tensors."""
+        counts = self._counts and key in _COUNTS and type(value) in (int, float)
+        return torch.tensor(float(value)) if counts else value
 
     def load_state_dict(self, state_dict):
         """Take over options and state. The values of the parameters are not part of these. Raises ValueError if the
@@ -311,8 +319,8 @@ def _placed(value, p, key):
     """A copy of a state's value on p's device. Floats get p's dtype."""
     if not isinstance(value, torch.Tensor):
         return copy.deepcopy(value)
-    if key == "step":
-        return value.detach().clone()
+    if key in _COUNTS:
+        return value.detach().clone() if key == "step" else value.item()
     dtype = p.dtype if value.is_floating_point() and p.is_floating_point() else value.dtype
     return value.detach().to(device=p.device, dtype=dtype).clone()
 

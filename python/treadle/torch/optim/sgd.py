@@ -57,6 +57,8 @@ class SGD(Optimizer):
 class ASGD(Optimizer):
     """SGD that keeps the mean of the parameters as "ax" in its state."""
 
+    _counts = True
+
     def __init__(
         self,
         params,
@@ -86,6 +88,8 @@ class ASGD(Optimizer):
 
 class Rprop(Optimizer):
     """Steps along the gradient's sign. Their size grows as long as the sign stays, and shrinks when it changes."""
+
+    _counts = True
 
     def __init__(
         self,

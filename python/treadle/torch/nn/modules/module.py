@@ -313,10 +313,13 @@ class Module:
             for module in self.children():
                 module._apply(fn)
         with torch.no_grad():
-            for param in self._parameters.values():
+            for name, param in self._parameters.items():
                 if param is None:
                     continue
                 new = fn(param.data)
+                if new.is_meta or param.is_meta:  # they are of different classes
+                    self._parameters[name] = torch.nn.Parameter(new, param.requires_grad)
+                    continue
                 if new is not param.data:
                     param.data = new
                 if param.grad is not None:

@@ -1,0 +1,5 @@
+# Written by tools/stubs/write.py from the package itself.
+
+
+
+__all__ = []
