@@ -112,13 +112,13 @@ core_exec(PyObject *m)
                             : "treadle: only one interpreter of a process can use it");
         return -1;
     }
-    if (!add_exceptions(m) || !py_dtypes_init() || !py_memory_init(m) || !py_ndarray_init(m) ||
-        !py_ufunc_init(m) || !py_device_init(m) || !py_stream_init(m) || !py_event_init(m) ||
-        !py_current_init(m) || !py_rawcall_init(m) || !py_numpyloops_init(m) ||
-        !py_hostmem_init(m) || !px_init(m) || !py_random_init(m) || !py_graph_init(m) ||
-        !py_site_init() || !py_tensor_init(m) || !py_raw_init(m) || !py_chosen_init(m) ||
-        !add_functions(m) || PyModule_AddStringConstant(m, "__version__", TREADLE_VERSION) < 0 ||
-        !py_kernel_init(m) || !py_program_init(m))
+    if (!add_exceptions(m) || !py_memory_init(m) || !py_ndarray_init(m) || !py_ufunc_init(m) ||
+        !py_device_init(m) || !py_stream_init(m) || !py_event_init(m) || !py_current_init(m) ||
+        !py_rawcall_init(m) || !py_numpyloops_init(m) || !py_hostmem_init(m) || !px_init(m) ||
+        !py_random_init(m) || !py_graph_init(m) || !py_site_init() || !py_tensor_init(m) ||
+        !py_raw_init(m) || !py_chosen_init(m) || !add_functions(m) ||
+        PyModule_AddStringConstant(m, "__version__", TREADLE_VERSION) < 0 || !py_kernel_init(m) ||
+        !py_program_init(m))
         return -1;
     py.interp = PyInterpreterState_Get();
     td_graph_hooks(unlock, lock);
@@ -127,7 +127,7 @@ core_exec(PyObject *m)
     td_dev_on_open(td_jit_warm);
     py_memory_hooks();
     py_errstate_hooks();
-    return 0;
+    return py_numpy_meet() ? 0 : -1;
 }
 
 static PyModuleDef_Slot core_slots[] = {PY_SLOT(Py_mod_exec, core_exec), {0, NULL}};

@@ -22,8 +22,8 @@ const td_steps *td_steps_make(const td_fn *f, const td_val *out, int n);
 const td_steps *td_steps_op(td_op op, td_dtype dt); /* dt: of the operands (select's first is bool) */
 const td_steps *td_steps_cast(td_dtype from, td_dtype to);
 
-/* From now on td_steps_run computes the row by this loop over its elements, which gives what the steps give.  To be called
- * before the first td_steps_op. */
+/* From now on td_steps_run computes the row by this loop over its elements, which gives what the steps give.  Callers hold the
+ * lock of td_steps_op. */
 void td_steps_loop(td_op op, td_dtype dt, td_ufunc_loop *loop, void *data);
 
 /* Instructions per element, at least 1; a row's loop is one. */

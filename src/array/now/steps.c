@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 /* The steps made so far; `none` marks rows without steps. */
-static const td_steps *ops[TD_OPS][TD_DTYPE_COUNT], *casts[TD_DTYPE_COUNT][TD_DTYPE_COUNT];
-static const td_steps none;
+static td_steps *ops[TD_OPS][TD_DTYPE_COUNT], *casts[TD_DTYPE_COUNT][TD_DTYPE_COUNT];
+static td_steps none;
 
 static struct {
     td_ufunc_loop *loop;
@@ -118,7 +118,7 @@ widened(td_fn *f, td_num x)
     return td_dtype_is_half(dt) ? td_num_cast(f, x, TD_F32) : x;
 }
 
-static const td_steps *
+static td_steps *
 make_op(td_op op, td_dtype dt)
 {
     td_arena mem = {0};
@@ -145,17 +145,23 @@ make_op(td_op op, td_dtype dt)
 void
 td_steps_loop(td_op op, td_dtype dt, td_ufunc_loop *loop, void *data)
 {
+    td_steps *made = ops[op][dt];
+
     loops[op][dt].loop = loop;
     loops[op][dt].data = data;
+    if (made && made != &none) {
+        made->data = data;
+        made->loop = loop;
+    }
 }
 
-static const td_steps *
+static td_steps *
 make_cast(td_dtype from, td_dtype to)
 {
     td_arena mem = {0};
     td_fn f = td_fn_new(&mem, "now");
     td_num r = td_num_cast(&f, td_num_param(&f, from), to);
-    const td_steps *p = of_number(&f, r);
+    td_steps *p = of_number(&f, r);
 
     td_arena_free(&mem);
     return p ? p : &none;

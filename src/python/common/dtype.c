@@ -18,12 +18,41 @@ static const struct alias {
     {"uint", TD_U64},
 };
 
+/* Finds NumPy's dtypes and the types of its scalars. */
+static bool
+find_dtypes(void)
+{
+    for (int dt = 0; dt < TD_DTYPE_COUNT; dt++) {
+        PyObject *d = dt == TD_BF16 ? NULL : py_dtype_object((td_dtype)dt);
+
+        if (!d && dt != TD_BF16)
+            return false;
+        Py_XDECREF(d);
+    }
+    return true;
+}
+
 PyObject *
 py_numpy(void)
 {
-    if (!py.numpy)
+    if (!py.numpy) {
         py.numpy = PyImport_ImportModule("numpy");
+        if (py.numpy && !(find_dtypes() && py_numpy_table() && py_numpyloops_take()))
+            Py_CLEAR(py.numpy);
+    }
     return py.numpy;
+}
+
+bool
+py_numpy_meet(void)
+{
+    PyObject *name = PyUnicode_FromString("numpy"), *np = name ? PyImport_GetModule(name) : NULL;
+
+    Py_XDECREF(name);
+    if (np)
+        (void)py_numpy();
+    Py_XDECREF(np);
+    return !PyErr_Occurred();
 }
 
 /* 1 known, 0 not; no exception is left. */
@@ -184,19 +213,6 @@ py_dtype_object(td_dtype dt)
     if (py.dtype[dt] && !py.scalar[dt])
         py.scalar[dt] = PyObject_GetAttrString(py.dtype[dt], "type");
     return Py_XNewRef(py.dtype[dt]);
-}
-
-bool
-py_dtypes_init(void)
-{
-    for (int dt = 0; dt < TD_DTYPE_COUNT; dt++) {
-        PyObject *d = dt == TD_BF16 ? NULL : py_dtype_object((td_dtype)dt);
-
-        if (!d && dt != TD_BF16)
-            return false;
-        Py_XDECREF(d);
-    }
-    return true;
 }
 
 PyObject *

@@ -102,7 +102,8 @@ PyObject   *py_shape_tuple(const td_shape *s);
 bool      py_dtype(PyObject *o, td_dtype *out);           /* a name, a type, a numpy.dtype, … */
 bool      py_dtype_or(PyObject *o, int dflt, int *out);   /* NULL, None: dflt */
 PyObject *py_dtype_object(td_dtype dt);                   /* numpy.dtype */
-PyObject *py_numpy(void);                                 /* borrowed: the module */
+PyObject *py_numpy(void);                                 /* borrowed: the module, imported now if it is not there */
+bool      py_numpy_meet(void);                            /* does what its import asks for, if it is there; false: raised */
 /* is ml_dtypes installed?  Then bfloat16 has a NumPy dtype that prints */
 bool      py_ml_dtypes(void);
 /* issues NumPy's ComplexWarning if the cast drops imaginary parts; false: it was raised */
@@ -218,6 +219,7 @@ void py_gather(const py_table *t, PyMethodDef *const *parts, size_t nparts, cons
                size_t nfields, const PyType_Slot *const *rows, size_t nrows);
 bool        py_ndarray_init(PyObject *module);
 bool        py_numpyloops_init(PyObject *module);
+bool        py_numpyloops_take(void); /* small arrays take NumPy's loops from now on; false: raised */
 static inline bool
 py_is_array(PyObject *o)
 {
@@ -306,7 +308,6 @@ PyObject *py_fused_product(PyObject *x, PyObject *y);
 extern PyMethodDef py_create_functions[], py_fill_functions[], py_basic_functions[];
 extern PyMethodDef py_scan_functions[], py_pick_functions[], py_few_functions[], py_device_functions[], py_table_functions[], py_items_functions[], py_stop_functions[],
     py_dlpack_functions[], py_foreign_functions[];
-bool      py_dtypes_init(void); /* dtype.c: finds NumPy's dtypes and the types of its scalars */
 bool      py_ufunc_init(PyObject *module);
 /* ufunccall.c: takes NumPy's parameters; NULL without an exception: an operand is neither array nor number */
 PyObject *py_ufunc_call(td_op op, PyObject *args, PyObject *kw);
