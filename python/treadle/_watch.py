@@ -12,6 +12,11 @@ _WATCHED = {
     "dask.sizeof": "_exchange._dask_size",
     "distributed.worker": "_exchange._dask_task",
     "distributed.protocol.serialize": "_exchange._dask_wire",
+    **{
+        f"{home}array_api_extra._lib.{helpers}": "_exchange._extra"
+        for home in ("", "scipy._lib.", "scipy._external.", "sklearn.externals.")
+        for helpers in ("_helpers", "_utils._helpers")
+    },
 }
 
 

@@ -66,7 +66,6 @@ td.allclose(c, n)
 td.array_equal(c, n)
 td.array_equiv(c, n)
 td.average(c, weights=n)
-td.repeat(c, ni.max())
 td.copyto(c, c, where=nm)
 """.split("\n")[1:-1]
 
