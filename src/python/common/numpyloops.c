@@ -29,15 +29,14 @@ static const int numbers[TD_DTYPE_COUNT] = {
     [TD_BF16] = -1, [TD_F32] = NPY_FLOAT, [TD_F64] = NPY_DOUBLE, [TD_C64] = -1, [TD_C128] = -1};
 
 /* Rows that have NumPy's names and one exact result. */
+// clang-format off
 #define EXACT(X)                                                                                   \
-    X(add)                                                                                         \
-    X(subtract)                                                                                    \
-    X(multiply)                                                                                    \
-    X(divide)                                                                                      \
-    X(negative) X(absolute) X(square) X(sqrt) X(less) X(less_equal) X(greater) X(greater_equal)    \
-        X(equal) X(not_equal) X(isnan) X(isinf) X(isfinite) X(signbit) X(floor) X(ceil) X(trunc)   \
-            X(rint) X(copysign) X(logical_and) X(logical_or) X(logical_xor) X(logical_not)         \
-                X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(invert) X(maximum) X(minimum)
+    X(add) X(subtract) X(multiply) X(divide) X(negative) X(absolute) X(square) X(sqrt) X(maximum)  \
+    X(minimum) X(less) X(less_equal) X(greater) X(greater_equal) X(equal) X(not_equal)             \
+    X(isnan) X(isinf) X(isfinite) X(signbit) X(floor) X(ceil) X(trunc) X(rint) X(copysign)         \
+    X(logical_and) X(logical_or) X(logical_xor) X(logical_not)                                     \
+    X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(invert)
+// clang-format on
 
 /* Of two zeros and of two NaNs NumPy's loops take another one than kernels do. */
 static bool

@@ -266,6 +266,17 @@ py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own)
     return false;
 }
 
+bool
+py_read_scalar(const td_array *a, td_scalar *out)
+{
+    uint64_t bits[2] = {0, 0};
+
+    if (!py_ok(td_array_get(a, bits)) || !py_warn())
+        return false;
+    *out = td_scalar_load(td_array_dtype(a), bits);
+    return true;
+}
+
 /* The element that a number of ours or NumPy's would become needs no look at its value: 0; *s is the value: 1; -1:
  * exception.  What a capture records has no value yet. */
 static int

@@ -199,6 +199,7 @@ bool py_int_fits(td_scalar s, td_dtype dt);                    /* OverflowError 
 bool py_real_fits(td_scalar s, char weak, td_dtype dt);
 /* the value to assign to an array of dst: Python numbers, also in lists, must fit; arrays are cast */
 bool py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own);
+bool py_read_scalar(const td_array *a, td_scalar *out); /* the only element's value */
 /* The same for a subscript of integers and slices, and for fill: NumPy makes a Python int of a scalar for signed integers,
  * and that must fit. */
 bool py_stored(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own);
@@ -256,7 +257,6 @@ int       py_view_of(PyObject *key, const td_view *from, td_view *out, bool *sin
 PyObject *py_subscript(PyObject *self, PyObject *key);
 int       py_ass_subscript(PyObject *self, PyObject *key, PyObject *value);
 PyObject *py_item(PyObject *self, Py_ssize_t i);
-bool      py_read_scalar(const td_array *a, td_scalar *out); /* reads the only element */
 
 /* ---- numpyapi.c ---- */
 void    **py_numpy_table(void); /* NumPy's C interface; NULL: raised */

@@ -195,17 +195,6 @@ py_view_of(PyObject *key, const td_view *from, td_view *out, bool *single)
 
 /* ---- reading ---- */
 
-bool
-py_read_scalar(const td_array *a, td_scalar *out)
-{
-    uint64_t bits[2] = {0, 0};
-
-    if (!py_ok(td_array_get(a, bits)) || !py_warn())
-        return false;
-    *out = td_scalar_load(td_array_dtype(a), bits);
-    return true;
-}
-
 static PyObject *
 index_through_package(const char *name, PyObject *self, PyObject *key, PyObject *value)
 {
