@@ -6,6 +6,7 @@ nothing, and whoever asks for values gets an error. This package is imported whe
 """
 
 import functools
+import inspect
 import math
 
 from ... import torch
@@ -187,7 +188,9 @@ def _of_size(*size_, size=None, dtype=None, requires_grad=False, **_):
 def _attach():
     plain = {name: getattr(torch, name).__wrapped__ for name in _device.MAKERS}
     for name, f in plain.items():
-        setattr(torch, name, _on_meta(f, plain[_DRAWN[name]] if name in _DRAWN else f))
+        made = _on_meta(f, plain[_DRAWN[name]] if name in _DRAWN else f)
+        made.__signature__ = inspect.signature(getattr(torch, name))
+        setattr(torch, name, made)
     Tensor.to = _moving(Tensor.to)
 
 
