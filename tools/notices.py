@@ -25,6 +25,7 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 FILE = TOP / "THIRD_PARTY_NOTICES.txt"
 TABLE = TOP / "tools/licences.toml"
 LINK = re.compile(r"^build (libtreadle\w*\.so|_core\.\S*so): \S+ (.*)\n(?: .*\n)*? LINK_ARGS = (.*)$", re.MULTILINE)
+OWN = ("*.p/src_*.o", "libloops.a")  # of treadle's sources alone
 SAME = 0.8  # of the lines of a text and of the machine's
 RULE = "=" * 100
 MARK = re.compile(r"^\s*(?:/\*[*!]*|\*+/?|//[/!]?|\|\*) ?")  # of C's comments
@@ -167,10 +168,10 @@ def linked(ninja):
         if library == "libtreadle_null.so":
             continue
         options = shlex.split(m[3].replace("$$", "$"))
-        pieces = [o for o in objects if not fnmatch.fnmatch(o, "*.p/src_*.o")]
+        pieces = list(objects)
         pieces += [o for o in options if o.endswith((".a", ".o")) or o.startswith("-l") or o == "-static-libgcc"]
         pieces += [o for o in options if ".so" in o and o[0] != "-" and not o.startswith("libtreadle")]
-        yield from ((library, piece) for piece in pieces)
+        yield from ((library, piece) for piece in pieces if not any(fnmatch.fnmatch(piece, own) for own in OWN))
 
 
 def unnamed(table, ninja):
