@@ -36,16 +36,16 @@ packed_field(const thing *x)
 }
 
 td_status
-packed_place(walk *w, const thing *self, const nest *at, thing *out)
+packed_place(walk *w, const thing *x, const nest *at, thing *out)
 {
-    const thing *records = self->lazy->c.arg;
+    const thing *records = x->lazy->c.arg;
     uint32_t n = records->type->ndim;
     nest of_record = *at, within = *at;
     thing r;
 
     of_record.n = n;
     TD_TRY(element_at(w, records, &of_record, &r));
-    TD_TRY(record_field(w, &r, packed_field(self)->name, w->node, out));
+    TD_TRY(record_field(w, &r, packed_field(x)->name, w->node, out));
     within.n = at->n - n;
     for (uint32_t i = 0; i < within.n; i++) {
         within.at[i] = at->at[n + i];
