@@ -200,7 +200,8 @@ td_status td_array_eval(const td_array *const *a, int n); /* launches recorded w
 td_status td_eval_all(void);                              /* every pending storage */
 /* Reads the element at `offset` in a's memory if that takes no waiting.  False: it does. */
 bool      td_now_element(const td_array *a, int64_t offset, td_scalar *out);
-/* May a's elements be written in its memory now, by other code?  It may see them until the graph's lock is given up. */
+/* May other code write a's elements in its memory now?  True: the write is noted; it has to happen before the graph's lock is
+ * given up. */
 bool      td_now_open(const td_array *a);
 /* Sets that element to the number x, cast to a's dtype.  TD_SKIP: nothing was done; use td_array_assign. */
 td_status td_now_set_element(const td_array *a, int64_t offset, const td_operand *x);

@@ -4,8 +4,6 @@
 #include "base/parallel.h"
 #include "dev/foreign/library.h"
 
-#include <dlfcn.h>
-
 static struct {
     td_lib_state state;
     td_ducc_fn *run;

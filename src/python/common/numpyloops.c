@@ -38,7 +38,7 @@ static const int numbers[TD_DTYPE_COUNT] = {
     X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(invert)
 // clang-format on
 
-/* Of two zeros and of two NaNs NumPy's loops take another one than kernels do. */
+/* Of two zeros, and of two NaNs, NumPy's loops may give the one and compiled kernels the other. */
 static bool
 is_ambiguous(td_op op, td_dtype dt)
 {
