@@ -69,6 +69,7 @@ _HOME = {
     "unchanged": "install load_ipython_extension",
     "_compile._vectorize": "vectorize",
     "_vmap._vmap": "map vmap",
+    "sharding._make": "mesh shard",
     "_observe._profile": "profile",
     "_observe._doctor": "doctor",
     "_observe._debug": "debug",
@@ -115,7 +116,7 @@ _HOME = {
     "_select._top": "topk",
 }
 _MODULES = set(
-    "cache cuda cupyx demo distributed emath executor fft lib linalg memory polynomial pycuda random scipy special "
+    "cache cuda cupyx demo distributed emath executor fft lib linalg memory polynomial pycuda random scipy sharding special "
     "testing torch typed types".split()
 )
 

@@ -13,9 +13,11 @@ def on(device, x, dtype=None):
     return asarray(x, dtype, device=device)
 
 
-def own(a):
-    """a as an array of treadle's."""
-    return a if isinstance(a, ndarray) else asarray(a)
+def own(a, *others):
+    """a as an array of treadle's. What is none goes to the device of the first array of treadle's among the others."""
+    if isinstance(a, ndarray):
+        return a
+    return asarray(a, device=next((x.device for x in others if isinstance(x, ndarray)), None))
 
 
 RULES = ("no", "equiv", "safe", "same_kind", "unsafe")

@@ -9,7 +9,7 @@ from .. import _core, _old_numpy
 from .._core import asarray, ndarray
 from .._exchange import _host
 from .._exchange._host import few
-from .._exchange._place import on
+from .._exchange._place import on, own
 from .._select._indexing import flatnonzero
 from ..linalg._diagonals import diag
 from ._calculus._powers import polyval as _values
@@ -21,10 +21,9 @@ from ._names import HOST
 _UFUNC = _core.ufuncs()
 
 
-def _vector(p):
-    """Coefficients as an array of one axis; of a poly1d its own."""
-    p = p.coeffs if isinstance(p, (poly1d, numpy.poly1d)) else p
-    p = p if isinstance(p, ndarray) else asarray(p)
+def _vector(p, *others):
+    """Coefficients as an array of one axis, beside others (own); of a poly1d its own."""
+    p = own(p.coeffs if isinstance(p, (poly1d, numpy.poly1d)) else p, *others)
     return p.reshape(1) if p.ndim == 0 else p
 
 
@@ -34,7 +33,7 @@ def _as_given(result, *given):
 
 
 def _sum(a1, a2, op):
-    a, b = _core._beside("polyadd", _vector(a1), _vector(a2))
+    a, b = _core._beside("polyadd", _vector(a1, a2), _vector(a2, a1))
     short = abs(len(a) - len(b))
     if short:
         fill = _core.zeros(short, (a if len(a) < len(b) else b).dtype, device=a.device)
@@ -105,7 +104,7 @@ def polymul(a1, a2):
     >>> np.polymul([1, 2], [1, -2])
     array([ 1,  0, -4])
     """
-    return _as_given(convolve(*_core._beside("polymul", _vector(a1), _vector(a2))), a1, a2)
+    return _as_given(convolve(*_core._beside("polymul", _vector(a1, a2), _vector(a2, a1))), a1, a2)
 
 
 def polydiv(u, v):
@@ -409,7 +408,7 @@ def polyval(p, x):
         for c in poly1d(p)._p.coeffs:
             y = y * x + c
         return y
-    return _values(_vector(p), x)
+    return _values(_vector(p, x), x)
 
 
 class poly1d:

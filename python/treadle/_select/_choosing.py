@@ -5,7 +5,7 @@ import numpy
 from .. import _core
 from .._core import arange, asarray, empty, ndarray, ones
 from .._exchange._host import few, store
-from .._exchange._place import elements, on
+from .._exchange._place import elements, on, own
 from .._numpy._join import concatenate
 from .._numpy._shape import _axes, _axis, _cut
 from ._indexing import flatnonzero, index_mode
@@ -57,7 +57,7 @@ def choose(a, choices, out=None, mode="raise"):
         raise ValueError("invalid entry in choice array")
     if mode == "wrap":
         a = a % n
-    weak = [c if type(c) in (bool, int, float, complex) else asarray(c) for c in choices]
+    weak = [c if type(c) in (bool, int, float, complex) else own(c, a) for c in choices]
     dt = numpy.result_type(*(c.dtype if isinstance(c, ndarray) else c for c in weak))
     choices = [on(a.device, c, dt) for c in weak]
     shape = numpy.broadcast_shapes(a.shape, *(c.shape for c in choices))
@@ -102,11 +102,11 @@ def select(condlist, choicelist, default=0):
         raise ValueError("list of cases must be same length as list of conditions")
     if not condlist:
         raise ValueError("select with an empty condition list is not possible")
-    conditions = [asarray(c) for c in condlist]
+    conditions = [own(c, *condlist, *choicelist) for c in condlist]
     for k, c in enumerate(conditions):
         if c.dtype.kind != "b":
             raise TypeError(f"invalid entry {k} in condlist: should be boolean ndarray")
-    weak = [c if type(c) in (int, float, complex) else asarray(c) for c in (*choicelist, default)]
+    weak = [c if type(c) in (int, float, complex) else own(c, *conditions) for c in (*choicelist, default)]
     dt = numpy.result_type(*(c.dtype if isinstance(c, ndarray) else c for c in weak))
     r = on(conditions[0].device, weak[-1], dt)
     for c, v in zip(reversed(conditions), reversed(weak[:-1]), strict=True):

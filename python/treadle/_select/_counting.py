@@ -55,7 +55,7 @@ def bincount(x, /, weights=None, minlength=0):
     array([1, 2, 0, 1])
     """
     listed = not isinstance(x, (ndarray, numpy.ndarray))
-    x = _own(x)
+    x = _own(x, weights)
     if x.ndim != 1:
         raise ValueError(f"bincount: expected an array of one axis, not of {x.ndim}")
     if x.dtype.kind not in "iub" and (x.size or not listed):
@@ -227,7 +227,7 @@ def _edges(a, bins, span, weights):
 
 def _data(a, weights):
     """Both flattened. Bools become uint8, as in NumPy."""
-    a = _own(a)
+    a = _own(a, weights)
     if a.dtype.kind == "b":
         warnings.warn(
             "Converting input from bool to <class 'numpy.uint8'> for compatibility.", RuntimeWarning, stacklevel=3

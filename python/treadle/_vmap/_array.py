@@ -248,7 +248,7 @@ ARITHMETIC = {
     "lshift": "left_shift", "rshift": "right_shift",
 }  # fmt: skip
 UNARY = {"neg": "negative", "pos": "positive", "invert": "invert", "abs": "absolute"}
-_METHODS = (
+METHODS = (
     "all any argmax argmin argpartition argsort compress choose count_nonzero cumprod cumsum diagonal dot max mean min "
     "nonzero prod ptp ravel repeat round searchsorted squeeze std sum swapaxes take trace var"
 )
@@ -259,7 +259,7 @@ _REFUSED = {
 }  # fmt: skip
 for _name, _row in (COMPARISONS | ARITHMETIC).items():
     _operators(_name, _row)
-for _name, _row in ({name: name for name in _METHODS.split()} | {f"__{k}__": row for k, row in UNARY.items()}).items():
+for _name, _row in ({name: name for name in METHODS.split()} | {f"__{k}__": row for k, row in UNARY.items()}).items():
     setattr(Batched, _name, _method(_row))
 for _name, _text in _REFUSED.items():
     setattr(Batched, _name, _refusal(_name, _text))

@@ -1,4 +1,5 @@
-"""Makes the package's functions look for Batched arguments, from the first vmap on.
+"""Makes the package's functions look for Batched arguments, from the first vmap on, and for sharded arrays, from the
+first mesh on.
 
 NumPy's functions and ufuncs have a protocol for that (`__array_function__`). Treadle's are plain functions, and should
 cost nothing more until a program maps. So the first vmap replaces each public function by one that checks its
@@ -19,12 +20,20 @@ from ._array import ALIASES, RULES, boxed, call, find, running
 _MADE = ("zeros", "empty", "ones", "full")
 _SUBMODULES = ("linalg", "fft")
 _SKIPPED = set(
-    "vmap map use device devices synchronize from_dlpack fallbacks graph jit njit prange vectorize guvectorize stencil "
+    "vmap map mesh shard use device devices synchronize from_dlpack fallbacks graph jit njit prange vectorize guvectorize stencil "
     "fuse profile debug install build load".split()
 )
 _lock = threading.Lock()
 _done = False
 _asked = {}  # id of a replaced function: (the function, its replacement)
+_others = []  # besides Batched, what functions look for: (f(args, kwargs): is it there?, what is called then)
+
+
+def ask(found, called):
+    """Have the package's functions call `called(name, f, args, kwargs)` where found(args, kwargs), from now on."""
+    install()
+    if (found, called) not in _others:
+        _others.append((found, called))
 
 
 def _asking(name, f):
@@ -32,6 +41,9 @@ def _asking(name, f):
     def fn(*args, **kwargs):
         if running.depth and find((args, kwargs)) is not None:
             return call(name, fn, args, kwargs)
+        for found, called in _others:
+            if found(args, kwargs):
+                return called(name, f, args, kwargs)
         return f(*args, **kwargs)
 
     return fn
@@ -42,6 +54,9 @@ def _asking_ufunc(f):
     def ask(self, *args, **kwargs):
         if running.depth and find((args, kwargs)) is not None:
             return call(self.__name__ if self.__name__ in RULES else "ufunc", self, args, kwargs)
+        for found, called in _others:
+            if found(args, kwargs):
+                return called(self.__name__, self, args, kwargs)
         return f(self, *args, **kwargs)
 
     return ask

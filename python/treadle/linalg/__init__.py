@@ -10,6 +10,7 @@ from numpy.linalg import LinAlgError
 from .. import _core, _old_numpy
 from .._core import asarray, empty, ndarray
 from .._exchange._host import few as _few
+from .._exchange._place import own as _own
 from .._numpy._math._values import where
 from .._numpy._shape import expand_dims, matrix_transpose, moveaxis
 from .._public import dir_of as _dir_of
@@ -513,7 +514,7 @@ def multi_dot(arrays, *, out=None):
     >>> np.linalg.multi_dot([[[1, 2]], [[3], [4]], [[5]]])
     array([[55]])
     """
-    given = [asarray(a) for a in arrays]
+    given = [_own(a, *arrays) for a in arrays]
     if len(given) < 2:
         raise ValueError("Expecting at least two arrays.")
     first, last = given[0].ndim == 1, given[-1].ndim == 1

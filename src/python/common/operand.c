@@ -142,6 +142,11 @@ array_like(PyObject *o, td_dev *dev, td_array *out)
         r = foreign(o, dev, out);
         if (r)
             return r;
+        attr = py_attr(o, "__treadle_ufunc__"); /* its __array_ufunc__ is called, though it can be converted */
+        if (attr || PyErr_Occurred()) {
+            Py_XDECREF(attr);
+            return PyErr_Occurred() ? -1 : 0;
+        }
         attr = py_attr(o, "__array__");
         if (!attr)
             return PyErr_Occurred() ? -1 : 0;

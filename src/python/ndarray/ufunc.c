@@ -105,10 +105,41 @@ static const struct repeated {
     {OP_minimum, TD_RED_min}, {OP_logical_and, TD_RED_all}, {OP_logical_or, TD_RED_any},
 };
 
-/* treadle._numpy._folds.method(name, ...) */
+/* Does o want its __array_ufunc__ called, though it can be converted? */
+static bool
+asks(PyObject *o)
+{
+    PyObject *attr = py_is_array(o) ? NULL : py_attr(o, "__treadle_ufunc__");
+
+    if (!attr)
+        PyErr_Clear();
+    Py_XDECREF(attr);
+    return attr != NULL;
+}
+
+/* o.__array_ufunc__(self, method, *args, **kw) */
+static PyObject *
+asked(PyObject *self, PyObject *o, const char *method, PyObject *args, PyObject *kw)
+{
+    PyObject *f = PyObject_GetAttrString(o, "__array_ufunc__");
+    PyObject *head = f ? Py_BuildValue("(Os)", self, method) : NULL;
+    PyObject *all = head ? PySequence_Concat(head, args) : NULL;
+    PyObject *r = all ? PyObject_Call(f, all, kw) : NULL;
+
+    Py_XDECREF(all);
+    Py_XDECREF(head);
+    Py_XDECREF(f);
+    return r;
+}
+
+/* treadle._numpy._folds.method(name, ...), unless an argument wants to be asked */
 static PyObject *
 through_folds(PyObject *self, const char *method, PyObject *args, PyObject *kw)
 {
+    for (Py_ssize_t i = 0; i < PyTuple_Size(args); i++)
+        if (asks(PyTuple_GetItem(args, i)))
+            return asked(self, PyTuple_GetItem(args, i), method, args, kw);
+
     PyObject *f = py_package("treadle._numpy._folds", method);
     PyObject *head = f ? Py_BuildValue("(s)", ufunc_op(self)->name) : NULL;
     PyObject *all = head ? PySequence_Concat(head, args) : NULL;
@@ -175,7 +206,7 @@ ufunc_reduce(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *
 
     while (i < n && repeated[i].op != ((ufunc *)self)->op)
         i++;
-    if (i == n)
+    if (i == n || (nargs && asks(args[0])))
         return fast_through_folds(self, "reduce", args, nargs, kwnames);
     zero = PyLong_FromLong(0);
     if (zero && py_parse("reduce", names, 1, 7, args, nargs, kwnames, arg)) {

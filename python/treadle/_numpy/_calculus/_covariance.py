@@ -3,8 +3,8 @@
 import numpy
 
 from ... import _core
-from ..._core import asarray, empty
-from ..._exchange._place import on
+from ..._core import empty
+from ..._exchange._place import on, own
 from ...linalg._products import _conjugate, matmul
 from .._join import concatenate
 from .._math._averages import average
@@ -34,7 +34,7 @@ def _weights(w, x, name, whole):
 
 def _observations(m, y, rowvar, dtype):
     """A matrix with one variable in each row."""
-    m = asarray(m)
+    m = own(m, y)
     given = [m] if y is None else [m, on(m.device, y)]
     for a, name in zip(given, "my", strict=False):
         if a.ndim > 2:

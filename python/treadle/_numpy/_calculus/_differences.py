@@ -295,7 +295,7 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
     >>> np.trapezoid([1.0, 2.0, 3.0])
     array(4.)
     """
-    y = _own(y)
+    y = _own(y, x)
     axis = _axis(axis, y.ndim, "trapezoid")
     d = dx
     if x is not None:

@@ -30,7 +30,7 @@ def _slid(a, v, mode):
 
 
 def _sliding(name, a, v, mode):
-    a, v = (_own(x) for x in (a, v))
+    a, v = _own(a, v), _own(v, a)
     if isinstance(mode, int) and 0 <= mode < 3:
         mode = ("valid", "same", "full")[mode]
     if mode not in ("valid", "same", "full"):

@@ -1,0 +1,12 @@
+"""One array over several devices: ``td.asarray(x, device=td.mesh("cuda:0", "cuda:1"))``.
+
+A sharded array has an ndarray's operators and methods, and functions take it. Each device computes its part; what has
+to move between devices moves unasked and is counted (`moves`). The words are those of JAX and of PyTorch's DTensor: a
+mesh of devices, placements `Shard(axis)` and `Replicate()`.
+"""
+
+from ._array import ShardedArray
+from ._make import mesh, shard
+from ._mesh import Mesh, Replicate, Shard, moves
+
+__all__ = ["Mesh", "Replicate", "Shard", "ShardedArray", "mesh", "moves", "shard"]
