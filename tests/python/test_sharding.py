@@ -10,6 +10,9 @@ import treadle as td
 from treadle.sharding import Replicate, Shard, ShardedArray
 
 MESHES = {"null": ("null", "null:1", "null:2"), "cpu": ("cpu", "cpu")}
+GPUS = [d.name for d in td.devices() if d.name.startswith("cuda")]
+if GPUS:
+    MESHES["cuda"] = tuple(GPUS) if len(GPUS) > 1 else (GPUS[0], GPUS[0])
 SHAPES = [(7, 5), (2, 4), (1, 6), (12, 6)]
 
 # Each is called with NumPy and NumPy's arrays, and with treadle and sharded ones: x of floats, i of integers.
@@ -251,3 +254,88 @@ def test_random_programs_give_what_numpy_gives(mesh):
                 del theirs[0], ours[0]
             for n, (a, b) in enumerate(zip(ours, theirs, strict=True)):
                 assert numpy.array_equal(on_host(a), b), (seed, n)
+
+
+# ---- making, moving, leaving ----
+
+DRAWS = [
+    "random(7)", "random((5, 3))", "random((5, 3), 'float32')", "standard_normal((4, 5))", "integers(0, 10, (7, 3))",
+    "standard_normal((9, 5), dtype='float32')", "integers(5, size=9)", "normal(1, 2, (5, 3))", "uniform(2, 3, 11)",
+    "exponential(size=(5, 2))", "permutation(7)", "integers(0, 2**40, 7)", "choice(5, 3)", "random()",
+]  # fmt: skip
+
+
+def test_draws_are_those_of_one_device(mesh):
+    for seed in range(3):
+        several = td.random.default_rng(seed, device=mesh)
+        one = td.random.default_rng(seed, device=mesh[0])
+        for text in DRAWS:
+            got, want = (eval(f"g.{text}", {"g": g}) for g in (several, one))
+            got, want = (r.get() if hasattr(r, "get") else r for r in (got, want))
+            assert numpy.array_equal(got, want), text
+        assert several.state == one.state
+
+
+def test_where_elements_lie(mesh):
+    n = len(mesh)
+    x = td.asarray(numpy.arange(10.0), device=mesh)
+    assert x.placement == Shard(0) and x.device == mesh and [s.device for s in x.shards] == list(mesh)
+    assert [len(s) for s in x.shards] == [10 * (i + 1) // n - 10 * i // n for i in range(n)]
+    assert td.shard(x, None, mesh).placement == Replicate() == x.sum().placement
+    assert x.reshard(None).reshard(0).placement == Shard(0)
+    for made in (
+        td.zeros((4, 3), device=mesh), td.ones(5, device=mesh), td.full((3,), 2, device=mesh), td.arange(7, device=mesh),
+        td.arange(2, 20, 3, device=mesh), td.linspace(0, 1, 9, device=mesh), td.eye(4, device=mesh), td.arange(0.0, 1.0, 0.1, device=mesh),
+        td.array([[1, 2], [3, 4]], dtype="float32", device=mesh),
+    ):  # fmt: skip
+        assert made.placement == Shard(0)
+    same(td.arange(2, 20, 3, device=mesh), numpy.arange(2, 20, 3))
+    same(td.full((3,), 2, device=mesh), numpy.full(3, 2))
+    same(td.arange(0.0, 1.0, 0.1, device=mesh), numpy.arange(0.0, 1.0, 0.1))
+    back = pickle.loads(pickle.dumps(x))
+    assert back.placement == x.placement and numpy.array_equal(back.get(), x.get())
+    out = numpy.empty(10)
+    assert x.get(out) is out and out[9] == 9
+    assert numpy.array_equal(numpy.asarray(x), numpy.arange(10.0)) and numpy.sin(x).placement == Shard(0)
+    assert numpy.sum(x) == 45 and numpy.concatenate([x, x]).shape == (20,)
+    assert isinstance(x.to_device(mesh[-1]), td.ndarray) and x.to_device(mesh[-1]).device == mesh[-1]
+
+
+def test_only_halos_move():
+    mesh = td.mesh("null", "null:1")
+    x = td.asarray(numpy.ones((100, 8)), device=mesh)
+    td.sharding.moves(clear=True)
+    y = (x[2:] + x[:-2] - 2 * x[1:-1]).evaluate()
+    rows = sum(nbytes for _, _, _, nbytes in td.sharding.moves(clear=True)) / 64
+    assert rows <= 4, "only neighbours' rows are sent"
+    assert y.placement == Shard(0)
+    (x * x + 1).evaluate()
+    x.sum(1).evaluate()
+    td.sort(x, 1).evaluate()
+    assert td.sharding.moves() == []
+    x[1:-1] = x[2:] + x[:-2]
+    assert [(what.split(":")[0], file.split(":")[0]) for what, file, *_ in td.sharding.moves(clear=True)]
+    x.sum(0).evaluate()
+    assert "test_sharding" in td.sharding.moves()[0][1]
+
+
+def test_what_is_refused_says_why(mesh):
+    x = td.ones((6, 4), device=mesh)
+    with pytest.raises(ValueError, match="different meshes"):
+        x + td.ones((6, 4), device=td.mesh("cpu"))
+    with pytest.raises(ValueError, match="could not be broadcast"):
+        x + td.ones((5, 4), device=mesh)
+    with pytest.raises(ValueError, match="axis 2 is out of bounds"):
+        td.shard(numpy.ones((2, 2)), 2, mesh)
+    with pytest.raises(ValueError, match="at least one device"):
+        td.sharding.Mesh([])
+    with pytest.raises(IndexError, match="out of bounds for axis 0"):
+        x[6]
+    with pytest.raises(TypeError, match="same_kind"):
+        np_int = td.ones((6, 4), "int64", device=mesh)
+        np_int += 0.5
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(x)
+    with pytest.raises(ValueError, match="could not broadcast"):
+        x[1:] = numpy.ones((4, 4))
+    assert numpy.array_equal(x.get(), numpy.ones((6, 4)))

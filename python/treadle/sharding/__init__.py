@@ -5,6 +5,7 @@ to move between devices moves unasked and is counted (`moves`). The words are th
 mesh of devices, placements `Shard(axis)` and `Replicate()`.
 """
 
+from . import _random  # noqa: F401  (default_rng takes a mesh)
 from ._array import ShardedArray
 from ._make import mesh, shard
 from ._mesh import Mesh, Replicate, Shard, moves

@@ -5,12 +5,19 @@ rows lo to hi along the axis lie on the mesh's device i as an ordinary array, wh
 holds the rows between two of the array's `cuts`, mostly in one piece; a second one appears where an operation needed
 some rows of a neighbour (a halo), so that the rows that were there already are computed without being copied.
 
+Operators on arrays with different cuts, such as slices of neighbours, are recorded here first (`_deferred`): where
+the result is written to tells how the rows are best divided, and each neighbour's row moves once for the whole
+expression. Whatever asks for the pieces has them computed, and so does any write, since it may change what a recorded
+expression reads.
+
 A replicated array has one array that counts, on one device, and copies of it that other devices asked for. Writing to
 the first one makes the copies stale.
 
 Operations go through `call`, which asks the table of rules (`_rules.py`, `_index.py`). What has no rule runs on the
 first device, and its result is replicated from there.
 """
+
+import weakref
 
 import numpy
 
@@ -20,6 +27,7 @@ from .._vmap._array import ARITHMETIC, COMPARISONS, METHODS, UNARY, function, nu
 from ._mesh import Mesh, Replicate, Shard, even, moved
 
 _MOST_PIECES = 8  # a device's pieces of an array; where there would be more they are joined
+_MOST_TERMS = 32  # operands of an expression that waits
 
 
 class ShardedArray:
@@ -36,7 +44,7 @@ class ShardedArray:
     placement : Shard or Replicate
         How the elements lie on them.
     shards : list of ndarray
-        Each device's elements; views where they lie in one piece. A replicated array has one for each device.
+        A copy of each device's elements. A replicated array has one for each device.
 
     Examples
     --------
@@ -45,12 +53,25 @@ class ShardedArray:
     (55.0, [(3,), (3,)])
     """
 
-    __slots__ = ("mesh", "shape", "dtype", "axis", "cuts", "pieces", "_main", "_copies", "_writes", "__weakref__")
+    __slots__ = ("mesh", "shape", "axis", "cuts", "_dtype", "_pieces", "_terms", "_main", "_copies", "_writes",
+                 "__weakref__")  # fmt: skip
     __array_priority__ = 1000.0
     __treadle_ufunc__ = True  # ufuncs call __array_ufunc__ instead of converting it
     __hash__ = None
 
     # ---- what it is ----
+
+    @property
+    def pieces(self):
+        if self._pieces is None:
+            self._compute()
+        return self._pieces
+
+    @property
+    def dtype(self):
+        if self._dtype is None:
+            self._dtype = self.pieces[0][3].dtype
+        return self._dtype
 
     ndim = property(lambda self: len(self.shape))
     device = property(lambda self: self.mesh)
@@ -71,7 +92,7 @@ class ShardedArray:
 
     @property
     def shards(self):
-        return [self.local(i) for i in range(len(self.mesh))]
+        return [self.local(i).copy() for i in range(len(self.mesh))]
 
     def __len__(self):
         if not self.shape:
@@ -106,6 +127,17 @@ class ShardedArray:
             found = self._copies[i] = self._writes[0], moved(self._main[1], self.mesh[i], "replicate")
         return found[1]
 
+    def _compute(self):
+        """Compute an expression that waits, divided as its first operand is."""
+        from ._operands import Spread
+
+        leaves = list(self._terms[2].values())
+        made = [(lo, hi, i, evaluated(self._terms, dict(zip(self._terms[2], parts, strict=True))))
+                for lo, hi, i, parts in Spread(leaves, self.mesh, "halo", leaves[0]).ranges]  # fmt: skip
+        done = sharded(self.mesh, self.axis, self.cuts, made)
+        self._pieces, self._terms = done.pieces, None
+        waiting.pop(id(self), None)
+
     def local(self, i):
         """The elements that the mesh's device i has, as one array."""
         if self.axis is None:
@@ -117,10 +149,11 @@ class ShardedArray:
         """Arrays on the mesh's device i that together are the rows lo to hi along the axis, in order."""
         found = []
         for start, stop, owner, a in self.pieces:
-            first, last = max(lo, start), min(hi, stop)
-            if first < last:
-                part = a if (first, last) == (start, stop) else a[_rows(self.axis, first - start, last - start)]
-                found.append(part if owner == i else moved(part, self.mesh[i], what))
+            if start < hi and lo < stop:
+                first, last = lo if lo > start else start, hi if hi < stop else stop
+                whole = first == start and last == stop
+                part = a if whole else a[_rows(self.axis, first - start, last - start)]
+                found.append(part if owner == i else moved(part, self.mesh.devices[i], what))
         return found
 
     def to_device(self, device, stream=None):
@@ -351,18 +384,58 @@ def _method(name):
 
 
 _NUMBERS = (int, float, bool, complex)
+waiting = weakref.WeakValueDictionary()  # arrays whose expressions are not computed, by their ids
+
+
+def settle(but=None):
+    """Compute the expressions that wait, but one. Called before anything is written."""
+    for x in list(waiting.values()) if waiting else ():
+        if x is not but and x._pieces is None:
+            x._compute()
+
+
+def _term(x):
+    """x as a term of an expression: (function, terms, {id of an operand: the operand}), or a number."""
+    if type(x) is not ShardedArray:
+        return x
+    return x._terms if x._pieces is None else (None, (id(x),), {id(x): x})
+
+
+def evaluated(term, parts):
+    """The value of a term, where parts has each operand's rows by its id."""
+    if type(term) is not tuple:
+        return term
+    f, of, _ = term
+    return parts[of[0]] if f is None else f(*(evaluated(t, parts) for t in of))
+
+
+def _deferred(f, x, y, turned):
+    """f of x and y, arrays of one shape or one and a number, as an expression that waits."""
+    of = (_term(x), _term(y))
+    leaves = {**of[0][2], **(of[1][2] if type(of[1]) is tuple else {})}
+    r = ShardedArray.__new__(ShardedArray)
+    lead = next(iter(leaves.values()))
+    r.mesh, r.axis, r.shape, r.cuts = x.mesh, x.axis, x.shape, lead.cuts
+    r._dtype = r._pieces = r._main = r._copies = r._writes = None
+    r._terms = f, of[::-1] if turned else of, leaves
+    waiting[id(r)] = r
+    if len(leaves) > _MOST_TERMS:
+        r._compute()
+    return r
 
 
 def _piecewise(f, x, y, turned=False):
-    """f of x and y where y is a number or has the same pieces; None where something may have to move."""
+    """f of x and y where y is a number, or divided along the same axis; None where that is not so."""
     if x.axis is None:
         return None
     if type(y) in _NUMBERS:
-        made = [(p[0], p[1], p[2], f(y, p[3]) if turned else f(p[3], y)) for p in x.pieces]
-    elif type(y) is ShardedArray and y.cuts == x.cuts and y.shape == x.shape and y.mesh == x.mesh and y.axis == x.axis:
-        if [p[:3] for p in x.pieces] != [p[:3] for p in y.pieces]:
-            return None
-        made = [(p[0], p[1], p[2], f(p[3], q[3])) for p, q in zip(x.pieces, y.pieces, strict=True)]
+        if x._pieces is None:
+            return _deferred(f, x, y, turned)
+        made = [(p[0], p[1], p[2], f(y, p[3]) if turned else f(p[3], y)) for p in x._pieces]
+    elif type(y) is ShardedArray and y.axis == x.axis and y.shape == x.shape and (y.mesh is x.mesh or y.mesh == x.mesh):
+        if x._pieces is None or y._pieces is None or [p[:3] for p in x._pieces] != [p[:3] for p in y._pieces]:
+            return _deferred(f, x, y, turned)
+        made = [(p[0], p[1], p[2], f(p[3], q[3])) for p, q in zip(x._pieces, y._pieces, strict=True)]
     else:
         return None
     return sharded(x.mesh, x.axis, x.cuts, made)
@@ -416,13 +489,13 @@ def sharded(mesh, axis, cuts, pieces):
         return replicated(mesh, pieces[0][2], first)
     x = ShardedArray.__new__(ShardedArray)
     shape = first.shape
-    x.mesh, x.axis, x.cuts, x.dtype = mesh, axis, cuts, first.dtype
+    x.mesh, x.axis, x.cuts, x._dtype = mesh, axis, cuts, first.dtype
     x.shape = (n, *shape[1:]) if not axis else (*shape[:axis], n, *shape[axis + 1 :])
     if len(pieces) > len(mesh) * _MOST_PIECES:
         pieces = [(cuts[i], cuts[i + 1], i, joined([p[3] for p in pieces if p[2] == i], axis))
                   for i in range(len(mesh)) if cuts[i] < cuts[i + 1]]  # fmt: skip
-    x.pieces = pieces
-    x._main, x._copies, x._writes = None, None, None
+    x._pieces = pieces
+    x._terms = x._main = x._copies = x._writes = None
     return x
 
 
@@ -430,8 +503,8 @@ def replicated(mesh, i, array, writes=None):
     """A replicated array whose elements are `array`, on the mesh's device i. writes: the counter of writes of the array
     of which it is a view."""
     x = ShardedArray.__new__(ShardedArray)
-    x.mesh, x.axis, x.cuts, x.pieces = mesh, None, None, ()
-    x.shape, x.dtype = array.shape, array.dtype
+    x.mesh, x.axis, x.cuts, x._pieces, x._terms = mesh, None, None, (), None
+    x.shape, x._dtype = array.shape, array.dtype
     x._main, x._copies, x._writes = (i, array), {}, [0] if writes is None else writes
     return x
 
@@ -440,7 +513,7 @@ def gathered(mesh, axis, cuts, pieces, what, own=True):
     """A sharded array of pieces that lie anywhere, in order. own: rows that need not move are copied, since the result
     may be written."""
     source = ShardedArray.__new__(ShardedArray)
-    source.mesh, source.axis, source.pieces = mesh, axis, pieces
+    source.mesh, source.axis, source._pieces = mesh, axis, pieces
     made = []
     for i in range(len(mesh)):
         lo, hi = cuts[i], cuts[i + 1]
@@ -545,9 +618,10 @@ ANYWHERE = set("getitem setitem asarray array asanyarray ascontiguousarray copy 
 def together(mesh, found, name, fn, args, kwargs):
     """Call fn with replicated arrays, on the device where the first one is. Views of them stay views."""
     i = found[0]._main[0]
-    r = fn(*placed(args, i, mesh, name), **placed(kwargs, i, mesh, name))
     if name in WRITERS:
+        settle()
         found[0]._writes[0] += 1
+    r = fn(*placed(args, i, mesh, name), **placed(kwargs, i, mesh, name))
     shows = isinstance(r, ndarray) and _core._same_storage(r, found[0]._main[1])
     return replicated(mesh, i, r, found[0]._writes) if shows else results(mesh, r)
 
@@ -555,6 +629,8 @@ def together(mesh, found, name, fn, args, kwargs):
 def whole(mesh, name, fn, args, kwargs):
     """Call fn on the first device, with arrays that are there as a whole. Its results are replicated from there."""
     written = args[0] if name in WRITERS else None
+    if written is not None:
+        settle()
     kwargs = {**kwargs, "device": mesh[0]} if type(kwargs.get("device")) is Mesh else kwargs
     args, kwargs = placed(args, 0, mesh, name), placed(kwargs, 0, mesh, name)
     r = fn(*args, **kwargs)

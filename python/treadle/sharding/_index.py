@@ -12,7 +12,21 @@ from .. import _core
 from .._core import ndarray
 from .._numpy._shape import _axes, _axis
 from .._vmap._array import function
-from ._array import ShardedArray, _rows, apply, gathered, joined, leaves, one_mesh, replicated, rule, sharded
+from ._array import (
+    ShardedArray,
+    _rows,
+    apply,
+    evaluated,
+    gathered,
+    joined,
+    leaves,
+    one_mesh,
+    replicated,
+    rule,
+    settle,
+    sharded,
+    waiting,
+)
 from ._mesh import even, moved
 from ._operands import Spread, as_sharded
 
@@ -256,6 +270,7 @@ def _key_on(key, i, mesh):
 
 @rule("setitem")
 def setitem(name, fn, x, key, value):
+    settle(value)
     if type(x) is not ShardedArray:
         if isinstance(x, ndarray):
             x[key.get() if type(key) is ShardedArray else key] = (
@@ -315,10 +330,13 @@ def assign(to, value):
         for _, _, _, a in to.pieces:
             a[...] = value
         return
+    if type(value) is ShardedArray and value._pieces is None and value.axis == to.axis and value.shape == to.shape:
+        return _assign_terms(to, value)
     value = as_sharded(value, to.mesh)
     while value.ndim > to.ndim and value.shape[0] == 1:
         value = apply("squeeze", value, 0)
-    if numpy.broadcast_shapes(value.shape, to.shape) != to.shape:
+    ends = zip(value.shape[::-1], to.shape[::-1], strict=False)
+    if value.ndim > to.ndim or any(n not in (1, m) for n, m in ends):
         raise ValueError(f"could not broadcast input array from shape {value.shape} into shape {to.shape}")
     if value is not to and any(_shows(value, p[3]) for p in to.pieces):
         value = value.copy()
@@ -328,6 +346,20 @@ def assign(to, value):
     spread = Spread([to, value], to.mesh, "setitem: halo", to)
     for _, _, _, (own, part) in spread.ranges:
         own[...] = part
+
+
+def _assign_terms(to, value):
+    """Compute an expression that waits, divided as `to` is, and write it there."""
+    leaves = value._terms[2]
+    spread = Spread([to, *leaves.values()], to.mesh, "halo", to)
+    made = [(lo, hi, i, evaluated(value._terms, dict(zip(leaves, rest, strict=True))))
+            for lo, hi, i, (_, *rest) in spread.ranges]  # fmt: skip
+    owns = [own for _, _, _, (own, *_) in spread.ranges]
+    if any(_shows(x, own) for x in leaves.values() for own in owns):  # what is written changes the expression
+        value._pieces, value.cuts, value._terms = list(made), to.cuts, None
+        waiting.pop(id(value), None)
+    for own in owns:
+        own[...] = made.pop(0)[3]
 
 
 def _shows(value, array):

@@ -100,8 +100,7 @@ class Spread:
         self.ranges = [(lo, hi, i, [_on(x, at, lo, hi, i, what) for x, at in placed]) for lo, hi, i in self._cut(placed)]
 
     def _cut(self, placed):
-        pieces = [x.pieces for x, _ in placed if type(x) is ShardedArray and x.axis is not None]
-        starts = {p[0] for own in pieces for p in own}
+        starts = {p[0] for x, _ in placed if type(x) is ShardedArray for p in x.pieces}
         found = []
         for i, lo in enumerate(self.cuts[:-1]):
             hi = self.cuts[i + 1]

@@ -79,6 +79,7 @@ def _kept(x, axes, keepdims):
 
 def combine(mesh, parts, f, what):
     """The parts, (device's number, array), combined in order by f on the first part's device; replicated from there."""
+    _core.evaluate(*(part for _, part in parts))  # so that the devices work at the same time
     at, r = parts[0]
     for _, part in parts[1:]:
         r = f(r, moved(part, mesh[at], what))
@@ -267,7 +268,7 @@ def sort(name, fn, x, axis=-1, kind=None, order=None, stable=None):
     """An array of one axis in order: values are divided by samples, each device gets a range of them and sorts it."""
     mesh = x.mesh
     step = max(1, x.size // (len(mesh) * _SAMPLES))
-    samples = numpy.sort(numpy.concatenate([a[::step].get() for _, _, _, a in x.pieces]))
+    samples = numpy.sort(numpy.concatenate([a[::step].copy().get() for _, _, _, a in x.pieces]))
     samples = samples[: samples.size - int(numpy.count_nonzero(samples != samples))]  # NaN come last
     if samples.size < len(mesh) or x.dtype.kind not in "iuf":
         return NotImplemented
@@ -314,11 +315,11 @@ def contracted(fn, operands, labels, out):
     label = min(choices, key=cost)
     lead = next(x for x, text in zip(operands, labels, strict=True) if x.axis is not None and text[x.axis] == label)
     placed = [_divided(x, text, label) for x, text in zip(operands, labels, strict=True)]
-    made = []
-    for i in range(len(mesh)):
-        lo, hi = lead.cuts[i], lead.cuts[i + 1]
-        if lo < hi:
-            made.append((lo, hi, i, fn(*(_operand(x, at, lo, hi, i) for x, at in placed))))
+    ranges = [(lead.cuts[i], lead.cuts[i + 1], i) for i in range(len(mesh)) if lead.cuts[i] < lead.cuts[i + 1]]
+    # operands move before any product is begun: copies wait for their source's device
+    given = [[_operand(x, at, *r) for x, at in placed] for r in ranges]
+    _core.evaluate(*(x for parts in given for x in parts))
+    made = [(*r, fn(*parts)) for r, parts in zip(ranges, given, strict=True)]
     if label in out:
         return sharded(mesh, out.index(label), lead.cuts, made)
     at, r = combine(mesh, [(i, r) for _, _, i, r in made], function("add"), "product")
