@@ -313,9 +313,16 @@ class ShardedArray:
             return func(*(a.get() if type(a) is ShardedArray else a for a in args), **kwargs)
 
     def __getitem__(self, key):
-        return call("getitem", None, (self, key), {})
+        r = SUBSCRIPTS["slid"](self, key)
+        return call("getitem", None, (self, key), {}) if r is None else r
 
     def __setitem__(self, key, value):
+        if type(value) is ShardedArray and value._pieces is None:
+            to = SUBSCRIPTS["slid"](self, key)
+            if to is not None and value.shape == to.shape and value.axis == to.axis:
+                settle(value)
+                SUBSCRIPTS["assign_terms"](to, value)
+                return
         call("setitem", None, (self, key, value), {})
 
     def reshape(self, *shape, order="C", copy=None):
@@ -548,6 +555,7 @@ def resharded(x, axis):
 
 # ---- calls ----
 
+SUBSCRIPTS = {}  # the quick ways of _index.py
 RULES = {}  # name: the function that is called for it, f(name, fn, *args, **kwargs); NotImplemented: there is no way
 
 

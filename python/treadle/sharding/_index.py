@@ -13,6 +13,7 @@ from .._core import ndarray
 from .._numpy._shape import _axes, _axis
 from .._vmap._array import function
 from ._array import (
+    SUBSCRIPTS,
     ShardedArray,
     _rows,
     apply,
@@ -225,6 +226,43 @@ def select(x, k):
     return sharded(x.mesh, k.out, tuple(cuts), made)
 
 
+_PLAIN = (None, 1)  # steps of slices that go through all
+
+
+def slid(x, key):
+    """A view by slices that go through all they show, and numbers of other axes than the divided one; else None."""
+    if type(key) is not tuple:
+        key = (key,)
+    axis, n = x.axis, len(key)
+    if axis is None or n > len(x.shape):
+        return None
+    out = axis
+    for place, k in enumerate(key):
+        if type(k) is slice:
+            if k.step not in _PLAIN:
+                return None
+        elif type(k) is int and place != axis:
+            out -= place < axis
+        else:
+            return None
+    pieces, cuts = x.pieces, x.cuts
+    if axis >= n:
+        return sharded(x.mesh, out, cuts, [(p[0], p[1], p[2], p[3][key]) for p in pieces])
+    start, stop, _ = key[axis].indices(cuts[-1])
+    count = stop - start
+    if count <= 0:
+        return None
+    before, behind, made = key[:axis], key[axis + 1 :], []
+    for lo, hi, i, a in pieces:
+        first, last = lo if lo > start else start, hi if hi < stop else stop
+        if first < last:
+            own = a[(*before, slice(first - lo, last - lo), *behind)]
+            made.append((first - start, last - start, i, own))
+    if count != cuts[-1]:
+        cuts = tuple([0 if c <= start else count if c >= stop else c - start for c in cuts])
+    return sharded(x.mesh, out, cuts, made)
+
+
 @rule("getitem")
 def getitem(name, fn, x, key):
     if type(x) is not ShardedArray:
@@ -338,7 +376,7 @@ def assign(to, value):
     ends = zip(value.shape[::-1], to.shape[::-1], strict=False)
     if value.ndim > to.ndim or any(n not in (1, m) for n, m in ends):
         raise ValueError(f"could not broadcast input array from shape {value.shape} into shape {to.shape}")
-    if value is not to and any(_shows(value, p[3]) for p in to.pieces):
+    if value is not to and _shows(value, to):
         value = value.copy()
     # the pieces of `to` are views of its array: none of them may move, so it leads
     if value.axis is not None and value.size > to.size:
@@ -350,21 +388,24 @@ def assign(to, value):
 
 def _assign_terms(to, value):
     """Compute an expression that waits, divided as `to` is, and write it there."""
+    one_mesh([to, value])
     leaves = value._terms[2]
     spread = Spread([to, *leaves.values()], to.mesh, "halo", to)
     made = [(lo, hi, i, evaluated(value._terms, dict(zip(leaves, rest, strict=True))))
             for lo, hi, i, (_, *rest) in spread.ranges]  # fmt: skip
     owns = [own for _, _, _, (own, *_) in spread.ranges]
-    if any(_shows(x, own) for x in leaves.values() for own in owns):  # what is written changes the expression
+    if any(_shows(x, to) for x in leaves.values()):  # what is written changes the expression
         value._pieces, value.cuts, value._terms = list(made), to.cuts, None
         waiting.pop(id(value), None)
     for own in owns:
         own[...] = made.pop(0)[3]
 
 
-def _shows(value, array):
-    arrays = [p[3] for p in value.pieces] if value.axis is not None else [value._main[1]]
-    return any(_core._same_storage(a, array) for a in arrays)
+def _shows(x, to):
+    """May the two, of which `to` is divided, show the same elements?"""
+    if x.axis is None:
+        return any(_core._same_storage(x._main[1], p[3]) for p in to.pieces if p[2] == x._main[0])
+    return any(_core._same_storage(p[3], q[3]) for p in x.pieces for q in to.pieces if p[2] == q[2])
 
 
 def _set_mask(x, k, value):
@@ -609,3 +650,6 @@ def _pad(name, fn, x, width, mode="constant", **kwargs):
     if mode != "constant" or widths[x.axis].any():
         return NotImplemented
     return sharded(x.mesh, x.axis, x.cuts, [(*p[:3], fn(p[3], width, mode, **kwargs)) for p in x.pieces])
+
+
+SUBSCRIPTS.update(slid=slid, assign_terms=_assign_terms)

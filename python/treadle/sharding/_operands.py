@@ -6,7 +6,7 @@ import numpy
 from .._core import ndarray
 from .._vmap._array import function
 from ._array import ShardedArray, _rows, replicated
-from ._mesh import moved
+from ._mesh import even, moved
 
 
 class Host:
@@ -66,58 +66,106 @@ class Spread:
     """Operands that broadcast, spread over the devices along the axis of the result that is divided.
 
     cuts, axis: where the result is divided, and along which axis. ranges: (lo, hi, i, arrays), rows of the result on
-    device i for which every operand is one array there; None where no operand has more than one row to divide."""
+    device i for which every operand is one array there; None where no operand has more than one row to divide.
+
+    Raises ValueError where the operands' shapes do not broadcast."""
 
     __slots__ = ("mesh", "axis", "cuts", "ranges")
 
     def __init__(self, operands, mesh, what, lead=None):
         self.mesh = mesh
         operands = [operand(x, mesh) for x in operands]
-        ndim = max(getattr(x, "ndim", 0) for x in operands)
         if lead is None:
             lead = max((x for x in operands if getattr(x, "axis", None) is not None), key=lambda x: x.size)
-        n = lead.shape[lead.axis]
-        self.axis, self.cuts = lead.axis + ndim - lead.ndim, lead.cuts
-        placed = []
-        for x in operands:
-            at = self.axis - ndim + x.ndim if getattr(x, "ndim", 0) else -1
-            extent = x.shape[at] if at >= 0 else 1
-            if extent != n and extent != 1:
-                if n != 1:
-                    shapes = " ".join(str(y.shape) for y in operands if hasattr(y, "shape"))
-                    raise ValueError(f"operands could not be broadcast together with shapes {shapes}")
-                # the divided axis has one element, and broadcasts
+        key = (lead.axis, lead.ndim, lead.cuts, *map(_layout, operands))
+        plan = _plans.get(key)
+        if plan is None:
+            plan = self._planned(operands, lead)
+            if plan is None:  # the divided axis has one element, and broadcasts
                 operands = [y.reshard(None) if y is lead else y for y in operands]
                 self.ranges = None
                 if any(getattr(y, "axis", None) is not None for y in operands):
                     self.__init__(operands, mesh, what)
                 return
+            if len(_plans) >= _MOST_PLANS:
+                _plans.clear()
+            _plans[key] = plan
+        self.axis, placed, ranges = plan
+        self.cuts = lead.cuts
+        for k, axis in placed:
+            operands[k] = operands[k].reshard(axis)
+        self.ranges = [(lo, hi, i, [_fetched(x, how, i, mesh, what) for x, how in zip(operands, hows, strict=True)])
+                       for lo, hi, i, hows in ranges]  # fmt: skip
+
+    def _planned(self, operands, lead):
+        """(axis, [(operand, the axis along which it is to be divided)], [(lo, hi, i, how each operand is got)])."""
+        ndim, n = max(getattr(x, "ndim", 0) for x in operands), lead.cuts[-1]
+        axis, placed, layouts = lead.axis + ndim - lead.ndim, [], []
+        for k, x in enumerate(operands):
+            at = axis - ndim + x.ndim if getattr(x, "ndim", 0) else -1
+            extent = x.shape[at] if at >= 0 else 1
+            if extent != n and extent != 1:
+                if n == 1:
+                    return None
+                shapes = " ".join(str(y.shape) for y in operands if hasattr(y, "shape"))
+                raise ValueError(f"operands could not be broadcast together with shapes {shapes}")
             if extent == 1 and n != 1:
                 at = -1
-            if type(x) is ShardedArray and x.axis is not None and x.axis != at:
-                x = x.reshard(at if at >= 0 else None)
-            placed.append((x, at))
-        self.ranges = [(lo, hi, i, [_on(x, at, lo, hi, i, what) for x, at in placed]) for lo, hi, i in self._cut(placed)]
-
-    def _cut(self, placed):
-        starts = {p[0] for x, _ in placed if type(x) is ShardedArray for p in x.pieces}
-        found = []
-        for i, lo in enumerate(self.cuts[:-1]):
-            hi = self.cuts[i + 1]
-            if lo < hi:
-                at = sorted([lo, hi, *(k for k in starts if lo < k < hi)])
-                found += [(at[k], at[k + 1], i) for k in range(len(at) - 1)]
-        return found
+            rows = ()
+            if type(x) is ShardedArray and x.axis is not None:
+                rows = tuple(p[:3] for p in x.pieces)
+                if x.axis != at:
+                    placed.append((k, at if at >= 0 else None))
+                    cuts = even(n, len(self.mesh)) if at >= 0 else ()
+                    rows = tuple((lo, hi, i) for i, (lo, hi) in enumerate(zip(cuts, cuts[1:], strict=False)) if lo < hi)
+            layouts.append((at, rows, type(x) if getattr(x, "ndim", 0) else None))
+        return axis, placed, [(lo, hi, i, [_how(*own, lo, hi, i) for own in layouts])
+                              for lo, hi, i in _cut(lead.cuts, layouts)]  # fmt: skip
 
 
-def _on(x, at, lo, hi, i, what):
-    """Operand x for rows lo to hi on device i; at: the axis of x that is divided with the result, or -1."""
+_plans, _MOST_PLANS = {}, 1024  # what _planned has found, by the operands' layouts
+_AS_IT_IS, _WHOLE, _PART, _PIECE = range(4)
+
+
+def _layout(x):
     if type(x) is ShardedArray:
-        if x.axis is not None:
-            return x.rows(lo, hi, i, what)[0]
-        return x.on(i) if at < 0 else x.on(i)[_rows(at, lo, hi)]
-    if getattr(x, "ndim", 0):
-        return x.on(i) if at < 0 else x.part(at, lo, hi, i)
-    return x
+        return x.shape, x.axis, tuple([p[:3] for p in x.pieces])
+    return type(x), x.shape if getattr(x, "ndim", 0) else None
 
 
+def _cut(cuts, layouts):
+    """(lo, hi, i): the devices' rows, divided where an operand's pieces are."""
+    starts = {lo for _, rows, _ in layouts for lo, _, _ in rows}
+    found = []
+    for i, lo in enumerate(cuts[:-1]):
+        hi = cuts[i + 1]
+        if lo < hi:
+            at = sorted([lo, hi, *(k for k in starts if lo < k < hi)])
+            found += [(at[k], at[k + 1], i) for k in range(len(at) - 1)]
+    return found
+
+
+def _how(at, rows, kind, lo, hi, i):
+    """How an operand is got for rows lo to hi on device i: (what is done, number of its piece, key, does it move)."""
+    if rows:
+        k = next(k for k, (start, stop, _) in enumerate(rows) if start <= lo < stop)
+        start, stop, owner = rows[k]
+        return _PIECE, k, None if (start, stop) == (lo, hi) else _rows(at, lo - start, hi - start), owner != i
+    if kind is None:
+        return _AS_IT_IS, 0, None, False
+    if at < 0:
+        return _WHOLE, 0, None, False
+    return (_WHOLE, 0, _rows(at, lo, hi), False) if kind is ShardedArray else (_PART, at, (lo, hi), False)
+
+
+def _fetched(x, how, i, mesh, what):
+    kind, k, key, moves = how
+    if kind == _PIECE:
+        a = x.pieces[k][3]
+        a = a if key is None else a[key]
+        return moved(a, mesh.devices[i], what) if moves else a
+    if kind == _AS_IT_IS:
+        return x.on(i) if type(x) is ShardedArray else x
+    if kind == _PART:
+        return x.part(k, *key, i)
+    return x.on(i) if key is None else x.on(i)[key]
