@@ -336,6 +336,8 @@ def test_what_is_refused_says_why(mesh):
         np_int += 0.5
     with pytest.raises(ValueError, match="ambiguous"):
         bool(x)
+    with pytest.raises(TypeError, match="before it made its first mesh"):
+        td.sort.__wrapped__(x)
     with pytest.raises(ValueError, match="could not broadcast"):
         x[1:] = numpy.ones((4, 4))
     assert numpy.array_equal(x.get(), numpy.ones((6, 4)))

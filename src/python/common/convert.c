@@ -394,6 +394,22 @@ copy_foreign(PyObject *o, int dt, td_dev *dev, td_array *out)
     return r;
 }
 
+/* Raises TypeError where o lies on several devices. */
+static bool
+on_one_device(PyObject *o)
+{
+    PyObject *attr = py_attr(o, "__treadle_ufunc__");
+
+    if (!attr)
+        return !PyErr_Occurred();
+    Py_DECREF(attr);
+    PyErr_SetString(PyExc_TypeError,
+                    "the array lies on several devices, and arrays of one are wanted here: "
+                    "x.to_device(device) gives one. Functions that a program has stored before it "
+                    "made its first mesh do not know of meshes");
+    return false;
+}
+
 /* Converts through NumPy, or what o's __array__ gives where that is one of our arrays, which NumPy refuses there. */
 static bool
 through_protocol(PyObject *o, int dt, td_dev *dev, td_array *out)
@@ -434,7 +450,7 @@ py_asarray(PyObject *o, int dt, td_dev *dev, td_array *out)
         r = copy_buffer(o, dt, host, out);
     else if (!(r = py_list(o, dt, host, out)))
         r = copy_foreign(o, dt, dev, out);
-    return r ? r > 0 : through_protocol(o, dt, host, out);
+    return r ? r > 0 : on_one_device(o) && through_protocol(o, dt, host, out);
 }
 
 PyObject *
