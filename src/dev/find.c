@@ -130,6 +130,22 @@ td_dev_on_open(td_dev_opened *fn)
     atomic_store(&all.opened, fn);
 }
 
+int
+td_dev_made(td_dev *out[], int most)
+{
+    int n = 0;
+    td_dev *d;
+
+    for (int i = 0; i < CUDA_MAX + TD_NULL_MAX + 1; i++) {
+        d = atomic_load(i < CUDA_MAX                 ? &all.cuda[i]
+                        : i < CUDA_MAX + TD_NULL_MAX ? &all.null[i - CUDA_MAX]
+                                                     : &all.cpu);
+        if (d && n < most)
+            out[n++] = d;
+    }
+    return n;
+}
+
 /* Is it "KIND" or "KIND:N"? */
 static bool
 parse_device_number(const char *name, const char *kind, long *index)

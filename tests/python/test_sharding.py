@@ -341,3 +341,15 @@ def test_what_is_refused_says_why(mesh):
     with pytest.raises(ValueError, match="could not broadcast"):
         x[1:] = numpy.ones((4, 4))
     assert numpy.array_equal(x.get(), numpy.ones((6, 4)))
+
+
+def test_sorts_of_many_equal_elements_and_nan(mesh):
+    rng = numpy.random.default_rng(random.SystemRandom().randrange(1 << 32))
+    for n in (1, 2, 3, 50, 1000, 70_001):
+        for values in (
+            rng.standard_normal(n).astype("float32"), rng.integers(0, 3, n), numpy.zeros(n), numpy.arange(n)[::-1],
+            numpy.where(rng.random(n) < 0.4, numpy.nan, rng.random(n)), rng.integers(0, 255, n).astype("uint8"),
+        ):  # fmt: skip
+            x = td.shard(values, 0, mesh)
+            assert numpy.array_equal(td.sort(x).get(), numpy.sort(values), equal_nan=values.dtype.kind == "f")
+            assert numpy.array_equal(x.get(), values, equal_nan=values.dtype.kind == "f")

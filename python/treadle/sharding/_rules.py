@@ -17,6 +17,7 @@ from .._vmap._array import function
 from ._array import ShardedArray, apply, joined, leaves, one_mesh, replicated, rule, sharded
 from ._mesh import moved
 from ._operands import Spread, as_sharded
+from ._sort import sort
 
 # ---- elements ----
 
@@ -250,7 +251,7 @@ def scan(name, fn, x, **kwargs):
     """Cumulative sums and products of an array of one axis: each device's, and what the devices before it end with."""
     by = fn.__self__ if name == "ufunc.accumulate" else _CARRIED.get(name)
     if by is None or set(kwargs) - {"axis", "dtype"}:
-        return sort(name, fn, x, **kwargs) if name == "sort" else NotImplemented
+        return sort(x) if name == "sort" else NotImplemented
     by = function(by) if isinstance(by, str) else by
     carry, made = None, []
     for lo, hi, i, a in x.pieces:
@@ -259,37 +260,6 @@ def scan(name, fn, x, **kwargs):
         carry = r[-1:]
         made.append((lo, hi, i, r))
     return sharded(x.mesh, 0, x.cuts, made)
-
-
-_SAMPLES = 4096  # elements of each device that say where the values are divided
-
-
-def sort(name, fn, x, axis=-1, kind=None, order=None, stable=None):
-    """An array of one axis in order: values are divided by samples, each device gets a range of them and sorts it."""
-    mesh = x.mesh
-    step = max(1, x.size // (len(mesh) * _SAMPLES))
-    samples = numpy.sort(numpy.concatenate([a[::step].copy().get() for _, _, _, a in x.pieces]))
-    samples = samples[: samples.size - int(numpy.count_nonzero(samples != samples))]  # NaN come last
-    if samples.size < len(mesh) or x.dtype.kind not in "iuf":
-        return NotImplemented
-    bounds = [samples[samples.size * i // len(mesh)] for i in range(1, len(mesh))]
-    got = [[] for _ in mesh]
-    for _, _, _, a in x.pieces:
-        left = a
-        for i, bound in enumerate(bounds):
-            low = left < bound
-            got[i].append(left[low])
-            left = left[low == False]  # noqa: E712
-        got[-1].append(left)
-    made, at = [], 0
-    cuts = [0]
-    for i, parts in enumerate(got):
-        r = fn(joined([moved(p, mesh[i], "sort") for p in parts], 0))
-        if r.size:
-            made.append((at, at + r.size, i, r))
-        at += r.size
-        cuts.append(at)
-    return sharded(mesh, 0, tuple(cuts), made)
 
 
 # ---- products ----

@@ -63,6 +63,8 @@ td_status td_dev_memory(td_dev *d, size_t *free_bytes, size_t *total_bytes);
 double td_dev_bandwidth(td_dev *d);
 /* fn is called once for each new device, by its first user.  NULL: no hook. */
 void td_dev_on_open(void (*fn)(td_dev *d));
+/* Lists the devices that have been made so far, at most `most` of them; returns how many. */
+int td_dev_made(td_dev *out[], int most);
 /* fn is called after the host has waited for work on d or has received results from it, in any thread, without
  * locks. What fn returns becomes the result of the wait.  NULL: no hook. */
 void td_dev_on_wait(td_status (*fn)(td_dev *d));

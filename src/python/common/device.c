@@ -367,18 +367,56 @@ devices(PyObject *module, PyObject *unused)
     return list;
 }
 
+/* Waits for a device, or for all of an object that lists some.  False: exception. */
+static bool
+wait_for(PyObject *o)
+{
+    bool one = PyUnicode_Check(o) || Py_IS_TYPE(o, py.device) || o == Py_None;
+    PyObject *items = one ? NULL : PySequence_Fast(o, "synchronize: give devices"), *d, *r = NULL;
+    bool ok = one || items;
+    td_dev *dev;
+
+    if (one && py_device(o, &dev) && (d = py_device_object(dev))) {
+        r = device_sync(d, NULL);
+        Py_DECREF(d);
+    }
+    for (Py_ssize_t i = 0; ok && items && i < PySequence_Size(items); i++) {
+        d = PySequence_GetItem(items, i);
+        ok = d && wait_for(d);
+        Py_XDECREF(d);
+    }
+    ok = one ? r != NULL : ok;
+    Py_XDECREF(items);
+    Py_XDECREF(r);
+    return ok;
+}
+
+/* Waits for the devices that were made so far, or for the current one. */
+static bool
+wait_for_all(void)
+{
+    td_dev *made[128];
+    int n = td_dev_made(made, (int)(sizeof made / sizeof *made));
+    bool ok = n || wait_for(Py_None);
+
+    for (int i = 0; i < n && ok; i++) {
+        PyObject *d = py_device_object(made[i]);
+
+        ok = d && wait_for(d);
+        Py_XDECREF(d);
+    }
+    return ok;
+}
+
 static PyObject *
 synchronize(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
-    PyObject *d, *r;
-    td_dev *dev;
+    bool ok = nargs && (nargs > 1 || args[0] != Py_None) ? true : wait_for_all();
 
     (void)module;
-    if (!py_device(nargs ? args[0] : NULL, &dev) || !(d = py_device_object(dev)))
-        return NULL;
-    r = device_sync(d, NULL);
-    Py_DECREF(d);
-    return r;
+    for (Py_ssize_t i = 0; i < nargs && ok; i++)
+        ok = args[i] == Py_None || wait_for(args[i]);
+    return ok ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *
@@ -496,12 +534,12 @@ PyMethodDef py_device_functions[] = {
      ">>> str(np.devices()[-1])\n"
      "'cpu'"},
     {"synchronize", PY_FAST(synchronize), METH_FASTCALL,
-     "synchronize($module, device=None, /)\n--\n\n"
+     "synchronize($module, *devices)\n--\n\n"
      "Launch recorded work and wait for all of it.\n\n"
      "Parameters\n"
      "----------\n"
-     "device : device or str, optional\n"
-     "    The device; None means all that have been used.\n\n"
+     "*devices : device, str or mesh\n"
+     "    The devices; none, or None, means all that have been used.\n\n"
      "Raises\n"
      "------\n"
      "DeviceError\n"
