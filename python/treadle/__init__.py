@@ -116,8 +116,8 @@ _HOME = {
     "_select._top": "topk",
 }
 _MODULES = set(
-    "cache cuda cupyx demo distributed emath executor fft lib linalg memory polynomial pycuda random scipy sharding special "
-    "testing torch typed types".split()
+    "cache cuda cupyx demo distributed emath executor fft lib linalg memory polynomial pycuda random scipy sharding "
+    "special testing torch typed types".split()
 )
 
 _FROM = {name: module for module, names in _HOME.items() for name in names.split()}

@@ -20,8 +20,8 @@ from ._array import ALIASES, RULES, boxed, call, find, running
 _MADE = ("zeros", "empty", "ones", "full")
 _SUBMODULES = ("linalg", "fft")
 _SKIPPED = set(
-    "vmap map mesh shard use device devices synchronize from_dlpack fallbacks graph jit njit prange vectorize guvectorize stencil "
-    "fuse profile debug install build load".split()
+    "vmap map mesh shard use device devices synchronize from_dlpack fallbacks graph jit njit prange vectorize "
+    "guvectorize stencil fuse profile debug install build load".split()
 )
 _lock = threading.Lock()
 _done = False

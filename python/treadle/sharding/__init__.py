@@ -5,7 +5,7 @@ to move between devices moves unasked and is counted (`moves`). The words are th
 mesh of devices, placements `Shard(axis)` and `Replicate()`.
 """
 
-from . import _random  # noqa: F401  (default_rng takes a mesh)
+from . import _creation, _methods, _random, _rules, _shapes  # noqa: F401  (the table of rules)
 from ._array import ShardedArray
 from ._make import mesh, shard
 from ._mesh import Mesh, Replicate, Shard, moves

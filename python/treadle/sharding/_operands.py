@@ -5,7 +5,7 @@ import numpy
 
 from .._core import ndarray
 from .._vmap._array import function
-from ._array import ShardedArray, _rows, replicated
+from ._array import ShardedArray, replicated, rows_key
 from ._mesh import even, moved
 
 
@@ -22,7 +22,7 @@ class Host:
         return function("asarray")(self._values, device=self._mesh[i])
 
     def part(self, axis, lo, hi, i):
-        return function("asarray")(self._values[_rows(axis, lo, hi)], device=self._mesh[i])
+        return function("asarray")(self._values[rows_key(axis, lo, hi)], device=self._mesh[i])
 
 
 class Single:
@@ -38,7 +38,7 @@ class Single:
         return moved(self._array, self._mesh[i], "operand")
 
     def part(self, axis, lo, hi, i):
-        return moved(self._array[_rows(axis, lo, hi)], self._mesh[i], "operand")
+        return moved(self._array[rows_key(axis, lo, hi)], self._mesh[i], "operand")
 
 
 def operand(x, mesh):
@@ -150,12 +150,12 @@ def _how(at, rows, kind, lo, hi, i):
     if rows:
         k = next(k for k, (start, stop, _) in enumerate(rows) if start <= lo < stop)
         start, stop, owner = rows[k]
-        return _PIECE, k, None if (start, stop) == (lo, hi) else _rows(at, lo - start, hi - start), owner != i
+        return _PIECE, k, None if (start, stop) == (lo, hi) else rows_key(at, lo - start, hi - start), owner != i
     if kind is None:
         return _AS_IT_IS, 0, None, False
     if at < 0:
         return _WHOLE, 0, None, False
-    return (_WHOLE, 0, _rows(at, lo, hi), False) if kind is ShardedArray else (_PART, at, (lo, hi), False)
+    return (_WHOLE, 0, rows_key(at, lo, hi), False) if kind is ShardedArray else (_PART, at, (lo, hi), False)
 
 
 def _fetched(x, how, i, mesh, what):

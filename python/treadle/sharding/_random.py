@@ -9,7 +9,8 @@ import numpy
 
 from .. import random
 from .._vmap import _dispatch
-from ._array import placed, rule, sharded
+from ._array import sharded
+from ._calls import placed, rule
 from ._make import shard
 from ._mesh import Mesh, even
 

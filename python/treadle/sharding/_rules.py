@@ -14,7 +14,8 @@ from .. import _core
 from .._numpy._shape import _axes
 from .._vmap import _table
 from .._vmap._array import function
-from ._array import ShardedArray, apply, joined, leaves, one_mesh, replicated, rule, sharded
+from ._array import ShardedArray, joined, replicated, sharded
+from ._calls import apply, leaves, one_mesh, rule
 from ._mesh import moved
 from ._operands import Spread, as_sharded
 from ._sort import sort
@@ -164,7 +165,7 @@ def _arg(name, fn, x, axis=None, keepdims=False):
     if not crosses or x.ndim > 1:
         return along(name, fn, x, axis, keepdims=keepdims)
     best, where = [], []
-    for lo, _, i, a in x.pieces:
+    for lo, _, _, a in x.pieces:
         at = fn(a)
         best.append(moved(a[at], x.mesh[0], name))
         where.append(moved(at + lo, x.mesh[0], name))
@@ -276,10 +277,11 @@ def contracted(fn, operands, labels, out):
     size = math.prod(extent[c] for c in out)
 
     def cost(label):
-        whole = sum(x.nbytes for x, text in zip(operands, labels, strict=True) if label not in text and x.axis is not None)
-        other = sum(x.nbytes for x, text in zip(operands, labels, strict=True)
-                    if label in text and x.axis is not None and text[x.axis] != label)  # fmt: skip
-        return whole + other + (0 if label in out else 2 * size * operands[0].dtype.itemsize)
+        bytes_moved = 0 if label in out else 2 * size * operands[0].dtype.itemsize
+        for x, text in zip(operands, labels, strict=True):
+            if x.axis is not None and text[x.axis] != label:
+                bytes_moved += x.nbytes
+        return bytes_moved
 
     choices = [text[x.axis] for x, text in zip(operands, labels, strict=True) if x.axis is not None]
     label = min(choices, key=cost)

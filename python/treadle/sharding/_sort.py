@@ -1,4 +1,4 @@
-"""Sorting an array of one axis that is divided: each device sorts its part, sends each other one what belongs there, and
+"""Sorting an array of one axis that is divided: each device sorts its part, sends the others what belongs there, and
 merges what it gets.
 
 Where the parts are divided is found on the host: every s-th element of each part tells for a value how many elements
@@ -122,7 +122,8 @@ def sort(x):
     if x.dtype.kind not in "iuf":
         return NotImplemented
     mesh = x.mesh
-    arrays = [function("sort")(joined([a for _, _, i, a in x.pieces if i == k], 0)) for k in sorted({p[2] for p in x.pieces})]
+    owners = sorted({p[2] for p in x.pieces})
+    arrays = [function("sort")(joined([a for _, _, i, a in x.pieces if i == k], 0)) for k in owners]
     _core.evaluate(*arrays)
     parts, cuts = _sampled(arrays), even(x.size, len(mesh))
     at = [divided(parts, c) for c in cuts[:-1]] + [[p.size for p in parts]]
