@@ -2,6 +2,8 @@
 
 import pickle
 import random
+import subprocess
+import sys
 
 import numpy
 import pytest
@@ -99,6 +101,13 @@ def places(mesh):
     return [(mesh, 0), (mesh, 1), (mesh, None)]
 
 
+@pytest.fixture(autouse=True)
+def quiet():
+    before, td.config.fallback = td.config.fallback, "allow"
+    yield
+    td.config.fallback = before
+
+
 @pytest.fixture(params=sorted(MESHES))
 def mesh(request):
     return td.mesh(*MESHES[request.param])
@@ -107,7 +116,6 @@ def mesh(request):
 @pytest.mark.parametrize("text", CASES)
 @pytest.mark.filterwarnings("ignore")
 def test_functions_give_what_numpy_gives(text, mesh):
-    td.config.fallback = "allow"
     for shape in SHAPES:
         x, i = data(shape)
         try:
@@ -126,7 +134,6 @@ def test_functions_give_what_numpy_gives(text, mesh):
 @pytest.mark.parametrize("text", CHANGES)
 @pytest.mark.filterwarnings("ignore")
 def test_writes_change_what_numpy_changes(text, mesh):
-    td.config.fallback = "allow"
     for shape in SHAPES:
         x, i = data(shape)
         for axis in (0, 1, None):
@@ -227,7 +234,6 @@ def rng_axis(x):
 
 @pytest.mark.filterwarnings("ignore")
 def test_random_programs_give_what_numpy_gives(mesh):
-    td.config.fallback = "allow"
     first = random.SystemRandom().randrange(1 << 32)
     for seed in range(first, first + 40):
         print("seed", seed)
@@ -336,6 +342,8 @@ def test_what_is_refused_says_why(mesh):
         np_int += 0.5
     with pytest.raises(ValueError, match="ambiguous"):
         bool(x)
+    with pytest.raises(TypeError, match="a device is a name"):
+        td.zeros(3, device=3.5)
     with pytest.raises(TypeError, match="before it made its first mesh"):
         td.sort.__wrapped__(x)
     with pytest.raises(ValueError, match="could not broadcast"):
@@ -353,3 +361,22 @@ def test_sorts_of_many_equal_elements_and_nan(mesh):
             x = td.shard(values, 0, mesh)
             assert numpy.array_equal(td.sort(x).get(), numpy.sort(values), equal_nan=values.dtype.kind == "f")
             assert numpy.array_equal(x.get(), values, equal_nan=values.dtype.kind == "f")
+
+
+def test_a_mesh_made_in_the_call():
+    text = "import treadle as td; x = td.{}, device=td.mesh('cpu', 'cpu')); assert x.placement == td.sharding.Shard(0), x"
+    for call in ("zeros((4, 2)", "asarray([1, 2, 3]", "linspace(0, 1, 5", "eye(3", "arange(5", "full(3, 7"):
+        done = subprocess.run([sys.executable, "-c", text.format(call)], capture_output=True, text=True, check=False)
+        assert not done.returncode, done.stderr
+
+
+def test_explain_tells_what_moved(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import numpy as np, treadle as td\nx = td.ones((64, 64), device=td.mesh('null', 'null:1'))\n"
+        "print(float((x[1:] - x[:-1]).sum()))\n"
+    )
+    run = [sys.executable, "-m", "treadle", "--explain", str(program)]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert done.stdout == "0.0\n", done.stderr
+    assert "moved between the devices of sharded arrays" in done.stderr and "program.py:3" in done.stderr

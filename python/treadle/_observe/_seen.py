@@ -7,7 +7,7 @@ import time
 
 from .. import _core
 from .._callers import site
-from .._exchange import _host
+from .._exchange import _host, _moves
 from . import _profile
 
 _tell_host = None  # set where programs run unchanged: function(recorder or None), told who records NumPy's work
@@ -31,17 +31,19 @@ class Seen:
 
     profile: the profile; records: its records, named; host: {(name, file, line): Work}; why: {(name, file, line): what
     treadle said when it declined};
-    fallbacks: as treadle.fallbacks() lists them, with nanoseconds; seconds: how long it took; device: its name."""
+    fallbacks: as treadle.fallbacks() lists them, with nanoseconds; moves: as treadle.sharding.moves() does;
+    seconds: how long it took; device: its name."""
 
     def __init__(self):
         self.profile = _profile.profile()
-        self.host, self.why, self.fallbacks = {}, {}, []
+        self.host, self.why, self.fallbacks, self.moves = {}, {}, [], []
         self.seconds, self.device, self.records = 0.0, "", []
-        self._begin = self._before = None
+        self._begin = self._before = self._moved = None
 
     def __enter__(self):
         self.profile.__enter__()
         self._before = _host.timed()
+        self._moved = _moves.moves()
         self._begin = time.perf_counter()
         _open.append(self)
         _tell()
@@ -55,6 +57,10 @@ class Seen:
         self.records = self.profile.named()
         self.device = _core.device().name
         self.fallbacks = _since(_host.timed(), self._before)
+        before = {row[:2]: row[2:] for row in self._moved}
+        rows = [(*row[:2], *(a - b for a, b in zip(row[2:], before.get(row[:2], (0, 0)), strict=True)))
+                for row in _moves.moves()]  # fmt: skip
+        self.moves = [row for row in rows if row[2]]
         return False
 
     def watch(self, name, elements, ns, array):

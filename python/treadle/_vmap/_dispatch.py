@@ -98,12 +98,12 @@ def install():
         made = {}
         for name in sorted(names - _SKIPPED, key=lambda n: (ALIASES.get(n, n) not in RULES, n)):
             if name[0] != "_":
-                replace(treadle, name, name, made)
+                _replace(treadle, name, name, made)
         for part in _SUBMODULES:
             module, made = getattr(treadle, part), {}
             for name in _names.numpys(part):
                 if hasattr(module, name):
-                    replace(module, name, f"{part}.{name}", made)
+                    _replace(module, name, f"{part}.{name}", made)
         for kind in (_spelled.Spelled, _special_kernel.Kernel):
             kind.__call__ = _asking_ufunc(kind.__call__)
         _random.install()
@@ -141,7 +141,7 @@ def adopt(f):
             cell.cell_contents = known[1]
 
 
-def replace(module, name, known, made):
+def _replace(module, name, known, made):
     """Replace one function. made maps the ids of this module's functions to replacements, so that two names of one
     function stay one function."""
     value = getattr(module, name)

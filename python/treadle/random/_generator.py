@@ -122,7 +122,7 @@ def default_rng(seed=None, *, device=None):
     seed : int, sequence of ints, SeedSequence, BitGenerator or Generator, optional
         The seed; a Generator comes back itself. Of NumPy's generators the seed is taken, but the numbers are treadle's.
         None takes a seed from the system.
-    device : device or str, optional
+    device : device, str or mesh, optional
         Where it draws; None means the current device at each draw.
 
     Returns
@@ -140,6 +140,8 @@ def default_rng(seed=None, *, device=None):
     >>> bool((np.random.default_rng(7).random(3) == np.random.default_rng(7).random(3)).all())
     True
     """
+    if hasattr(device, "__treadle_mesh__"):
+        return device.generator(seed)
     if isinstance(seed, Generator) and device is None:
         return seed
     return Generator(seed.bit_generator if isinstance(seed, Generator) else seed, device)

@@ -5,9 +5,10 @@ to move between devices moves unasked and is counted (`moves`). The words are th
 mesh of devices, placements `Shard(axis)` and `Replicate()`.
 """
 
+from .._exchange._moves import moves
 from . import _creation, _methods, _random, _rules, _shapes  # noqa: F401  (the table of rules)
 from ._array import ShardedArray
 from ._make import mesh, shard
-from ._mesh import Mesh, Replicate, Shard, moves
+from ._mesh import Mesh, Replicate, Shard
 
 __all__ = ["Mesh", "Replicate", "Shard", "ShardedArray", "mesh", "moves", "shard"]

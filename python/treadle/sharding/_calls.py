@@ -31,6 +31,11 @@ def apply(name, *args, **kwargs):
     return call(name, function(name), args, kwargs)
 
 
+def made(name, /, *args, **kwargs):
+    """Call treadle's function of that name, which makes an array on a mesh. C calls it."""
+    return call(name, function(name), args, kwargs)
+
+
 def leaves(x, found=None):
     """The sharded arrays in arguments, also inside of tuples, lists and dicts."""
     found = [] if found is None else found

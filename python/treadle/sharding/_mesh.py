@@ -1,12 +1,7 @@
-"""Meshes of devices, placements of an array's elements over them, and a count of what has moved between them."""
-
-import threading
+"""Meshes of devices, and placements of an array's elements over them."""
 
 from .. import _core
-from .._callers import site
-
-_lock = threading.Lock()  # guards _sites
-_sites = {}  # (what, file, line): [calls, bytes]
+from .._exchange._moves import note
 
 
 class Mesh:
@@ -29,6 +24,7 @@ class Mesh:
     """
 
     __slots__ = ("devices",)
+    __treadle_mesh__ = True  # so that C and `random` know it without this module
 
     def __init__(self, devices):
         self.devices = tuple(d if isinstance(d, _core.device) else _core.device(d) for d in devices)
@@ -117,36 +113,3 @@ def moved(array, device, what):
         return array
     note(what, array.nbytes)
     return array.to_device(device)
-
-
-def note(what, nbytes):
-    """Count a move of nbytes bytes between devices for the operation called `what`."""
-    with _lock:
-        entry = _sites.setdefault((what, *site()), [0, 0])
-        entry[0] += 1
-        entry[1] += nbytes
-
-
-def moves(clear=False):
-    """What operations on sharded arrays have moved between devices.
-
-    Parameters
-    ----------
-    clear : bool, default False
-        Start counting anew.
-
-    Returns
-    -------
-    list of tuples: name, "file:line", copies, bytes
-        Most bytes first.
-
-    Examples
-    --------
-    >>> np.sharding.moves(clear=True) is not None
-    True
-    """
-    with _lock:
-        rows = [(what, f"{file}:{line}", *entry) for (what, file, line), entry in _sites.items()]
-        if clear:
-            _sites.clear()
-    return sorted(rows, key=lambda row: (-row[3], -row[2], row[0]))

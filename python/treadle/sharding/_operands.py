@@ -76,7 +76,8 @@ class Spread:
         self.mesh = mesh
         operands = [operand(x, mesh) for x in operands]
         if lead is None:
-            lead = max((x for x in operands if getattr(x, "axis", None) is not None), key=lambda x: x.size)
+            divided = [x for x in operands if getattr(x, "axis", None) is not None]
+            lead = max(divided, key=lambda x: (x.size, x.ndim - x.axis))  # of equals the one of the result's first axis
         key = (lead.axis, lead.ndim, lead.cuts, *map(_layout, operands))
         plan = _plans.get(key)
         if plan is None:

@@ -8,9 +8,8 @@ import math
 import numpy
 
 from .. import random
-from .._vmap import _dispatch
 from ._array import sharded
-from ._calls import placed, rule
+from ._calls import placed
 from ._make import shard
 from ._mesh import Mesh, even
 
@@ -95,9 +94,5 @@ def _plain(v):
     return v is None or isinstance(v, (int, float, str, type, numpy.dtype))
 
 
-@rule("random.default_rng")
-def _default_rng(name, fn, seed=None, *, device=None):
-    return Generator(seed, device) if type(device) is Mesh else fn(seed, device=device)
-
-
-_dispatch.replace(random, "default_rng", "random.default_rng", {})
+# random.default_rng calls it, without this module
+Mesh.generator = lambda mesh, seed: Generator(seed, mesh)

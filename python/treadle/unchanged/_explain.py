@@ -40,6 +40,10 @@ class Explanation:
             yield "loops that were left to Python", ("line", "why"), [(short(k), why) for k, why in left.items()]
         if copied := list(self._copied()):
             yield "copies", ("way", "copies", "MB", "ms"), copied
+        if seen.moves:
+            yield "moved between the devices of sharded arrays", ("for", "copies", "MB", "line"), [
+                (what, copies, f"{nbytes / 1e6:.3f}", short(line)) for what, line, copies, nbytes in seen.moves
+            ]  # fmt: skip
         if compiled := [r for r in self.rows if r["kind"] == "compile"]:
             rows = [(r["name"], r["calls"], f"{1e3 * r['seconds']:.3f}", short(r["line"])) for r in compiled]
             yield "compiled; they are kept, the next run has them", ("kernel", "times", "ms", "line"), rows

@@ -49,6 +49,33 @@ py_device(PyObject *o, td_dev **out)
     return py_ok(st);
 }
 
+PyObject *
+py_made_on_mesh(const char *name, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    Py_ssize_t n = kwnames ? PyTuple_Size(kwnames) : 0;
+    PyObject *mesh = NULL, *head, *f, *r = NULL, *type, *value, *trace;
+    bool is_mesh;
+
+    PyErr_Fetch(&type, &value, &trace);
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (PyUnicode_CompareWithASCIIString(PyTuple_GetItem(kwnames, i), "device") == 0)
+            mesh = args[nargs + i];
+    is_mesh = mesh && PyObject_HasAttrString((PyObject *)Py_TYPE(mesh), "__treadle_mesh__");
+    if (!is_mesh) {
+        PyErr_Restore(type, value, trace);
+        return NULL;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    f = py_package("treadle.sharding._calls", "made");
+    head = f ? PyUnicode_FromString(name) : NULL;
+    r = head ? py_call_with(f, head, args, nargs, kwnames) : NULL;
+    Py_XDECREF(head);
+    Py_XDECREF(f);
+    return r;
+}
+
 static PyObject *
 device_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {

@@ -142,7 +142,8 @@ array_like(PyObject *o, td_dev *dev, td_array *out)
         r = foreign(o, dev, out);
         if (r)
             return r;
-        attr = py_attr(o, "__treadle_ufunc__"); /* its __array_ufunc__ is called, though it can be converted */
+        attr = py_attr(
+            o, "__treadle_ufunc__"); /* its __array_ufunc__ is called, though it can be converted */
         if (attr || PyErr_Occurred()) {
             Py_XDECREF(attr);
             return PyErr_Occurred() ? -1 : 0;

@@ -355,6 +355,16 @@ extern PyMethodDef py_raw_functions[];          /* driver.c: treadle.pycuda.driv
 bool      py_raw_init(PyObject *module);
 extern PyMethodDef py_profile_functions[];
 bool      py_device(PyObject *o, td_dev **out); /* None: the default; a name; a Device */
+/* treadle's function of that name where its device is a mesh; else NULL, with the exception that is set */
+PyObject *py_made_on_mesh(const char *name, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+/* name##_anywhere: the function f, or where it fails because its device is a mesh, the one that makes such arrays */
+#define PY_ON_MESH(name, f)                                                                        \
+    static PyObject *name##_anywhere(PyObject *module, PyObject *const *args, Py_ssize_t nargs,    \
+                                     PyObject *kwnames)                                            \
+    {                                                                                              \
+        PyObject *r = f(module, args, nargs, kwnames);                                             \
+        return r ? r : py_made_on_mesh(#name, args, nargs, kwnames);                               \
+    }
 PyObject *py_device_object(td_dev *d);
 td_dev   *py_cpu(void); /* borrowed; NULL: there is none */
 #endif

@@ -162,8 +162,12 @@ create_array(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject
     return r && ndmin > py_array_of(r)->view.shape.ndim ? pad_axes(r, ndmin) : r;
 }
 
+PY_ON_MESH(array, create_array)
+PY_ON_MESH(asarray, asarray)
+PY_ON_MESH(arange, py_arange)
+
 PyMethodDef py_create_functions[] = {
-    {"array", PY_FAST(create_array), FAST_KW,
+    {"array", PY_FAST(array_anywhere), FAST_KW,
      "array($module, /, object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0, "
      "device=None, like=None)\n--\n\n"
      "A new array of an object's numbers.\n\n"
@@ -199,7 +203,7 @@ PyMethodDef py_create_functions[] = {
      ">>> np.array([[1, 2], [3, 4]], dtype=np.float32)\n"
      "array([[1., 2.],\n"
      "       [3., 4.]], dtype=float32)"},
-    {"asarray", PY_FAST(asarray), FAST_KW,
+    {"asarray", PY_FAST(asarray_anywhere), FAST_KW,
      "asarray($module, /, a, dtype=None, order=None, *, copy=None, device=None, like=None)\n--\n\n"
      "An object's numbers as an array: a treadle array of that dtype and device itself, else a "
      "copy.\n\n"
@@ -233,7 +237,7 @@ PyMethodDef py_create_functions[] = {
      "--------\n"
      ">>> np.asarray([1, 2.5])\n"
      "array([1. , 2.5])"},
-    {"arange", PY_FAST(py_arange), FAST_KW,
+    {"arange", PY_FAST(arange_anywhere), FAST_KW,
      "arange($module, /, start=None, stop=None, step=1, dtype=None, *, device=None, "
      "like=None)\n--\n\n"
      "Numbers at equal steps.\n\n"

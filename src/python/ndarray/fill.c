@@ -183,8 +183,13 @@ full(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
     return r;
 }
 
+PY_ON_MESH(empty, empty)
+PY_ON_MESH(zeros, zeros)
+PY_ON_MESH(ones, ones)
+PY_ON_MESH(full, full)
+
 PyMethodDef py_fill_functions[] = {
-    {"empty", PY_FAST(empty), FAST_KW,
+    {"empty", PY_FAST(empty_anywhere), FAST_KW,
      "empty($module, /, shape, dtype=None, order='C', *, device=None, like=None)\n--\n\n"
      "An array whose values are not set.\n\n"
      "Parameters\n"
@@ -214,7 +219,7 @@ PyMethodDef py_fill_functions[] = {
      "--------\n"
      ">>> np.empty((2, 3)).shape\n"
      "(2, 3)"},
-    {"zeros", PY_FAST(zeros), FAST_KW,
+    {"zeros", PY_FAST(zeros_anywhere), FAST_KW,
      "zeros($module, /, shape, dtype=None, order='C', *, device=None, like=None)\n--\n\n"
      "An array of zeros.\n\n"
      "Parameters\n"
@@ -242,7 +247,7 @@ PyMethodDef py_fill_functions[] = {
      "--------\n"
      ">>> np.zeros(3)\n"
      "array([0., 0., 0.])"},
-    {"ones", PY_FAST(ones), FAST_KW,
+    {"ones", PY_FAST(ones_anywhere), FAST_KW,
      "ones($module, /, shape, dtype=None, order='C', *, device=None, like=None)\n--\n\n"
      "An array of ones.\n\n"
      "Parameters\n"
@@ -270,7 +275,7 @@ PyMethodDef py_fill_functions[] = {
      "--------\n"
      ">>> np.ones(3, dtype=int)\n"
      "array([1, 1, 1])"},
-    {"full", PY_FAST(full), FAST_KW,
+    {"full", PY_FAST(full_anywhere), FAST_KW,
      "full($module, /, shape, fill_value, dtype=None, order='C', *, device=None, like=None)\n--\n\n"
      "An array of one value.\n\n"
      "Parameters\n"
