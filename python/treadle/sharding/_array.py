@@ -19,7 +19,7 @@ import numpy
 
 from .. import _core
 from .._vmap._array import function
-from ._mesh import Mesh, Replicate, Shard, even, moved
+from ._mesh import Mesh, Replicate, Shard, even, moved, moved_all
 
 _MOST_PIECES = 8  # a device's pieces of an array; where there would be more they are joined
 
@@ -116,6 +116,14 @@ class ShardedArray:
         if found is None or found[0] != self._writes[0]:
             found = self._copies[i] = self._writes[0], moved(self._main[1], self.mesh[i], "replicate")
         return found[1]
+
+    def everywhere(self, numbers):
+        """The whole array on each of these devices, as a list. What has to move does so at the same time."""
+        if self.axis is None:
+            return [self.on(i) for i in numbers]
+        n, own = len(self.pieces), [p[3] for p in self.pieces]
+        sent = moved_all(own * len(numbers), [self.mesh[i] for i in numbers for _ in own], "gather")
+        return [joined(sent[k * n : (k + 1) * n], self.axis) for k in range(len(numbers))]
 
     def local(self, i):
         """The elements that the mesh's device i has, as one array."""
@@ -360,11 +368,14 @@ def resharded(x, axis):
             if lo < hi
         ]
         return sharded(x.mesh, axis, cuts, made) if made else x
-    made = []
+    made, owned = [], []
     for i, (lo, hi) in enumerate(zip(cuts, cuts[1:], strict=False)):
         if lo < hi:
-            blocks = [moved(a[rows_key(axis, lo, hi)], x.mesh[i], "reshard") for _, _, _, a in x.pieces]
-            made.append((lo, hi, i, joined(blocks, x.axis) if len(blocks) > 1 else blocks[0].copy()))
+            owned.append((lo, hi, i, [a[rows_key(axis, lo, hi)] for _, _, _, a in x.pieces]))
+    sent = moved_all([b for *_, own in owned for b in own], [x.mesh[i] for *_, i, own in owned for _ in own], "reshard")
+    for lo, hi, i, own in owned:
+        blocks, sent = sent[: len(own)], sent[len(own) :]
+        made.append((lo, hi, i, joined(blocks, x.axis) if len(blocks) > 1 else blocks[0].copy()))
     return sharded(x.mesh, axis, cuts, made)
 
 

@@ -113,3 +113,18 @@ def moved(array, device, what):
         return array
     note(what, array.nbytes)
     return array.to_device(device)
+
+
+_TOGETHER = 64  # arrays that the core sends at a time
+
+
+def moved_all(arrays, devices, what):
+    """Each array on its device. Those that have to move do so at the same time."""
+    found = list(arrays)
+    moving = [k for k, (a, d) in enumerate(zip(arrays, devices, strict=True)) if a.device != d]
+    for some in (moving[k : k + _TOGETHER] for k in range(0, len(moving), _TOGETHER)):
+        sent = _core._to_devices([arrays[k] for k in some], [devices[k] for k in some])
+        for n, k in enumerate(some):
+            note(what, arrays[k].nbytes)
+            found[k] = arrays[k].to_device(devices[k]) if sent is None else sent[n]
+    return found

@@ -6,7 +6,7 @@ import numpy
 from .._core import ndarray
 from .._vmap._array import function
 from ._array import ShardedArray, replicated, rows_key
-from ._mesh import even, moved
+from ._mesh import even, moved, moved_all
 
 
 class Host:
@@ -95,8 +95,14 @@ class Spread:
         self.cuts = lead.cuts
         for k, axis in placed:
             operands[k] = operands[k].reshard(axis)
-        self.ranges = [(lo, hi, i, [_fetched(x, how, i, mesh, what) for x, how in zip(operands, hows, strict=True)])
+        self.ranges = [(lo, hi, i, [_fetched(x, how, i) for x, how in zip(operands, hows, strict=True)])
                        for lo, hi, i, hows in ranges]  # fmt: skip
+        moving = [(r, k) for r, (_, _, _, hows) in enumerate(ranges) for k, how in enumerate(hows) if how[3]]
+        if moving:
+            given = [self.ranges[r][3][k] for r, k in moving]
+            sent = moved_all(given, [mesh.devices[ranges[r][2]] for r, _ in moving], what)
+            for (r, k), array in zip(moving, sent, strict=True):
+                self.ranges[r][3][k] = array
 
     def _planned(self, operands, lead):
         """(axis, [(operand, the axis along which it is to be divided)], [(lo, hi, i, how each operand is got)])."""
@@ -159,12 +165,12 @@ def _how(at, rows, kind, lo, hi, i):
     return (_WHOLE, 0, rows_key(at, lo, hi), False) if kind is ShardedArray else (_PART, at, (lo, hi), False)
 
 
-def _fetched(x, how, i, mesh, what):
-    kind, k, key, moves = how
+def _fetched(x, how, i):
+    """Operand x for a range of rows on device i, or where it is so far, if it has to move."""
+    kind, k, key, _ = how
     if kind == _PIECE:
         a = x.pieces[k][3]
-        a = a if key is None else a[key]
-        return moved(a, mesh.devices[i], what) if moves else a
+        return a if key is None else a[key]
     if kind == _AS_IT_IS:
         return x.on(i) if type(x) is ShardedArray else x
     if kind == _PART:

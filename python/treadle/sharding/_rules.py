@@ -289,7 +289,9 @@ def contracted(fn, operands, labels, out):
     placed = [_divided(x, text, label) for x, text in zip(operands, labels, strict=True)]
     ranges = [(lead.cuts[i], lead.cuts[i + 1], i) for i in range(len(mesh)) if lead.cuts[i] < lead.cuts[i + 1]]
     # operands move before any product is begun: copies wait for their source's device
-    given = [[_operand(x, at, *r) for x, at in placed] for r in ranges]
+    whole = [x.everywhere([i for _, _, i in ranges]) if at < 0 else None for x, at in placed]
+    given = [[_operand(x, at, *r) if at >= 0 else whole[k][n] for k, (x, at) in enumerate(placed)]
+             for n, r in enumerate(ranges)]  # fmt: skip
     _core.evaluate(*(x for parts in given for x in parts))
     made = [(*r, fn(*parts)) for r, parts in zip(ranges, given, strict=True)]
     if label in out:
@@ -307,8 +309,6 @@ def _divided(x, text, label):
 
 
 def _operand(x, at, lo, hi, i):
-    if at < 0:
-        return x.on(i)
     if x.axis is None:
         return x.on(i)[(slice(None),) * at + (slice(lo, hi),)]
     return joined(x.rows(lo, hi, i, "product"), at)

@@ -12,10 +12,10 @@ import numpy
 from .. import _core
 from .._vmap._array import function
 from ._array import joined, sharded
-from ._mesh import even, moved
+from ._mesh import even, moved_all
 
 _SAMPLES = 1 << 13  # elements of each part that the host looks at first
-_RUN = 8  # elements that one thread merges
+_RUN, _THREADS = 16, 256  # elements that one thread merges; threads of a block
 
 
 class _Part:
@@ -77,33 +77,48 @@ def divided(parts, rank):
 
 @functools.cache
 def _merging():
+    """The kernel that merges two sorted arrays. A block finds how many elements of each the blocks before it take, then
+    each of its threads finds the same of the threads before it, among the block's elements alone."""
     from .. import cuda
+
+    @cuda.jit(device=True)
+    def follows(x, y):  # does y belong before x? NaN come last
+        return y < x or (x != x and y == y)
+
+    @cuda.jit(device=True)
+    def taken(a, b, d, lo, hi):
+        """How many of the d elements that come first are a's: between lo and hi."""
+        while lo < hi:
+            middle = (lo + hi) // 2
+            if follows(a[middle], b[d - 1 - middle]):
+                hi = middle
+            else:
+                lo = middle + 1
+        return lo
 
     @cuda.jit
     def merge(a, b, out):
+        ends = cuda.shared.array(2, "int64")
         n, m = a.shape[0], b.shape[0]
-        d = cuda.grid(1) * _RUN
-        if d < n + m:
-            lo, hi = max(0, d - m), min(d, n)
-            while lo < hi:  # how many of the d elements before this thread's are a's
-                middle = (lo + hi) // 2
-                x, y = b[d - 1 - middle], a[middle]
-                if x < y or (y != y and x == x):
-                    hi = middle
-                else:
-                    lo = middle + 1
-            i, j = lo, d - lo
-            for k in range(d, min(d + _RUN, n + m)):
-                first = j >= m
-                if i < n and j < m:
-                    x, y = b[j], a[i]
-                    first = not (x < y or (y != y and x == x))  # NaN come last
-                if first:
-                    out[k] = a[i]
-                    i += 1
-                else:
-                    out[k] = b[j]
-                    j += 1
+        first = cuda.blockIdx.x * cuda.blockDim.x * _RUN
+        if cuda.threadIdx.x < 2:
+            d = min(n + m, first + cuda.threadIdx.x * cuda.blockDim.x * _RUN)
+            ends[cuda.threadIdx.x] = taken(a, b, d, max(0, d - m), min(d, n))
+        cuda.syncthreads()
+        last = min(n + m, first + cuda.blockDim.x * _RUN)
+        d = min(last, first + cuda.threadIdx.x * _RUN)
+        i = taken(a, b, d, max(ends[0], d - (last - ends[1])), min(ends[1], d - (first - ends[0])))
+        j = d - i
+        for k in range(d, min(d + _RUN, last)):
+            other = i >= n
+            if i < n and j < m:
+                other = follows(a[i], b[j])
+            if other:
+                out[k] = b[j]
+                j += 1
+            else:
+                out[k] = a[i]
+                i += 1
 
     return merge
 
@@ -112,8 +127,10 @@ def merged(a, b):
     """The elements of two sorted arrays of a device, sorted."""
     if not a.size or not b.size:
         return a if a.size else b
+    if a.device.host:
+        return function("sort")(joined([a, b], 0))
     out = _core.empty(a.size + b.size, a.dtype, device=a.device)
-    _merging().forall(-(-out.size // _RUN))(a, b, out)
+    _merging()[-(-out.size // (_RUN * _THREADS)), _THREADS](a, b, out)
     return out
 
 
@@ -127,12 +144,12 @@ def sort(x):
     _core.evaluate(*arrays)
     parts, cuts = _sampled(arrays), even(x.size, len(mesh))
     at = [divided(parts, c) for c in cuts[:-1]] + [[p.size for p in parts]]
-    got = []
-    for i in range(len(mesh)):
-        runs = [p.array[a:b] for p, a, b in zip(parts, at[i], at[i + 1], strict=True) if a < b]
-        got.append([moved(r, mesh[i], "sort") for r in runs])
+    owned = [(i, p.array[a:b]) for i in range(len(mesh))
+             for p, a, b in zip(parts, at[i], at[i + 1], strict=True) if a < b]  # fmt: skip
+    sent = moved_all([run for _, run in owned], [mesh[i] for i, _ in owned], "sort")
     made = []
-    for i, runs in enumerate(got):
+    for i in range(len(mesh)):
+        runs = [run for (k, _), run in zip(owned, sent, strict=True) if k == i]
         while len(runs) > 1:
             runs = [merged(*runs[k : k + 2]) if k + 1 < len(runs) else runs[k] for k in range(0, len(runs), 2)]
         if runs:

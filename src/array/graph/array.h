@@ -223,6 +223,8 @@ td_status td_array_store(const td_array *src, td_stream *s, void *out, size_t nb
 td_status td_array_send(const td_array *a, td_handle *handle, td_view *view);
 /* Copies to another device of the same driver without waiting.  TD_SKIP: the devices have no driver in common. */
 td_status td_array_to_device(const td_array *a, td_dev *d, td_array *out);
+/* The same of n arrays, each to a device of its own, at the same time.  TD_SKIP if one cannot be copied directly. */
+td_status td_arrays_to_devices(const td_array *const *a, td_dev *const *d, int n, td_array *out);
 /* Buffer and view of evaluated memory; `share` marks the buffer shared.  buf is borrowed. */
 td_status td_array_memory(const td_array *a, bool share, td_buf **buf, td_view *view);
 /* As with `share`, but only until td_array_return(buf); buf is an owned reference. */

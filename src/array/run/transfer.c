@@ -11,6 +11,8 @@
 #include "array/run/spill.h"
 #include "dev/core/tape.h"
 
+#include <stdlib.h>
+
 td_status
 td_array_snapshot(const td_array *a, td_array *out)
 {
@@ -139,8 +141,10 @@ dense_memory(const td_array *a, td_array *copy, td_buf **buf, td_view *v, int64_
     return TD_OK;
 }
 
+/* A leaf on d that a copy of v's elements, which lie in `from` from `first` on, will fill, and that copy. */
 static td_status
-copy_peer(td_dev *d, td_dtype dt, td_buf *from, const td_view *v, int64_t first, td_array *out)
+target_of(td_dev *d, td_dtype dt, td_buf *from, const td_view *v, int64_t first, td_array *out,
+          td_peercopy *c)
 {
     size_t item = td_dtype_size(dt), nbytes = (size_t)td_shape_size(&v->shape) * item;
     td_view moved = *v;
@@ -150,33 +154,70 @@ copy_peer(td_dev *d, td_dtype dt, td_buf *from, const td_view *v, int64_t first,
 
     moved.offset -= first;
     TD_TRY(td_buf_new(d, NULL, nbytes, &b));
-    st = td_copy_peer(d, b->ptr, from->dev, from->ptr + (size_t)first * item, nbytes);
-    td_buf_use(from, td_dev_stream(from->dev));
-    st = st ? st : td_node_leaf(b, dt, &moved, &n);
+    *c = (td_peercopy){.to = d,
+                       .from = from->dev,
+                       .dst = b->ptr,
+                       .src = from->ptr + (size_t)first * item,
+                       .nbytes = nbytes};
+    st = td_node_leaf(b, dt, &moved, &n);
     td_buf_unref(b);
     return st ? st : td_array_of_node(n, out);
+}
+
+/* sent - an array on its way: its memory, and a dense copy of it where there is one. */
+typedef struct sent {
+    td_array copy;
+    td_buf *from;
+} sent;
+
+static td_status
+send(const td_array *a, td_dev *d, sent *s, td_array *out, td_peercopy *c)
+{
+    td_view v;
+    int64_t first;
+
+    TD_TRY(dense_memory(a, &s->copy, &s->from, &v, &first));
+    (void)td_buf_ref(s->from); /* until its copy has been given to the device */
+    return target_of(d, td_array_dtype(a), s->from, &v, first, out, c);
+}
+
+td_status
+td_arrays_to_devices(const td_array *const *a, td_dev *const *d, int n, td_array *out)
+{
+    sent *s = calloc((size_t)n, sizeof *s);
+    td_peercopy *c = calloc((size_t)n, sizeof *c);
+    td_status st = s && c ? TD_OK : td_fail(TD_ERR_NOMEM, "to_device: out of host memory");
+    int made = 0;
+
+    for (int i = 0; i < n && !st; i++)
+        if (!td_dev_peers(d[i], td_array_dev(a[i])) || !td_array_size(a[i]))
+            st = TD_SKIP;
+    while (!st && made < n) {
+        out[made] = (td_array){0};
+        st = send(a[made], d[made], &s[made], &out[made], &c[made]);
+        made++;
+    }
+    if (!st)
+        st = td_copy_peers(c, n);
+    for (int i = 0; i < made; i++) {
+        if (s[i].from) {
+            td_buf_use(s[i].from, td_dev_stream(s[i].from->dev));
+            td_buf_unref(s[i].from);
+        }
+        if (s[i].copy.store)
+            td_array_unref(&s[i].copy);
+        if (st)
+            td_array_unref(&out[i]);
+    }
+    free(s);
+    free(c);
+    return st;
 }
 
 td_status
 td_array_to_device(const td_array *a, td_dev *d, td_array *out)
 {
-    td_array copy = {0};
-    td_buf *from;
-    td_view v;
-    int64_t first;
-    td_status st;
-
-    if (!td_dev_peers(d, td_array_dev(a)) || !td_array_size(a))
-        return TD_SKIP;
-    st = dense_memory(a, &copy, &from, &v, &first);
-    if (!st) {
-        (void)td_buf_ref(from); /* while memory is asked for */
-        st = copy_peer(d, td_array_dtype(a), from, &v, first, out);
-        td_buf_unref(from);
-    }
-    if (copy.store)
-        td_array_unref(&copy);
-    return st;
+    return td_arrays_to_devices(&a, &d, 1, out);
 }
 
 /* ---- other processes ---- */

@@ -163,6 +163,13 @@ bool      td_dev_peers(const td_dev *a, const td_dev *b);
  * are given next.  The copy is direct if the devices can reach each other; else the driver goes through the
  * host. */
 td_status td_copy_peer(td_dev *to, uintptr_t dst, td_dev *from, uintptr_t src, size_t nbytes);
+/* Several such copies at the same time: none waits for another. */
+typedef struct td_peercopy {
+    td_dev   *to, *from;
+    uintptr_t dst, src;
+    size_t    nbytes;
+} td_peercopy;
+td_status td_copy_peers(const td_peercopy *c, int n);
 
 /* Writes bytes [at, at + nbytes) of a copy to `to`; several threads call it at once. */
 typedef td_status td_filler(void *ctx, size_t at, size_t nbytes, void *to);

@@ -107,7 +107,53 @@ waiting(PyObject *module, PyObject *unused)
     return PyLong_FromLong(td_share_waiting());
 }
 
+enum { TOGETHER = 64 };
+
+/* _to_devices(arrays, devices): the arrays, each on its device, copied at the same time.  None: one cannot be copied
+ * directly. */
+static PyObject *
+to_devices(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    const td_array *a[TOGETHER];
+    td_dev *d[TOGETHER];
+    td_array out[TOGETHER];
+    Py_ssize_t n =
+        nargs == 2 && PyList_Check(args[0]) && PyList_Check(args[1]) ? PyList_Size(args[0]) : -1;
+    PyObject *r;
+    td_status st;
+
+    (void)module;
+    if (n < 0 || n > TOGETHER || PyList_Size(args[1]) != n)
+        return PyErr_Format(PyExc_TypeError, "_to_devices: two lists of at most %d items",
+                            TOGETHER);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *o = PyList_GetItem(args[0], i);
+
+        if (!py_is_array(o))
+            return PyErr_Format(PyExc_TypeError, "_to_devices: an item is no array");
+        a[i] = py_array_of(o);
+        if (!py_device(PyList_GetItem(args[1], i), &d[i]))
+            return NULL;
+    }
+    st = td_arrays_to_devices(a, d, (int)n, out);
+    if (st == TD_SKIP)
+        return Py_NewRef(Py_None);
+    if (!py_ok(st))
+        return NULL;
+    r = PyList_New(n);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *o = r ? py_wrap(&out[i]) : NULL;
+
+        if (o)
+            PyList_SetItem(r, i, o);
+        else
+            Py_CLEAR(r);
+    }
+    return r;
+}
+
 PyMethodDef py_share_functions[] = {
+    {"_to_devices", PY_FAST(to_devices), METH_FASTCALL, NULL},
     {"_send", send_array, METH_O, "_send(array): the arguments of _receive in another process."},
     {"_receive", receive_array, METH_VARARGS, "_receive(...): the array, of the same memory."},
     {"_sent", waiting, METH_NOARGS, "_sent(): how many handles nobody has received yet."},
