@@ -76,49 +76,64 @@ def divided(parts, rank):
 
 
 @functools.cache
-def _merging():
-    """The kernel that merges two sorted arrays. A block finds how many elements of each the blocks before it take, then
-    each of its threads finds the same of the threads before it, among the block's elements alone."""
+def _merging(dtype):
+    """The kernel that merges two sorted arrays. A block finds how many elements of each the blocks before it take and
+    brings its own into shared memory; there each of its threads finds the same of the threads before it."""
     from .. import cuda
+
+    most = _RUN * _THREADS
 
     @cuda.jit(device=True)
     def follows(x, y):  # does y belong before x? NaN come last
         return y < x or (x != x and y == y)
 
-    @cuda.jit(device=True)
-    def taken(a, b, d, lo, hi):
-        """How many of the d elements that come first are a's: between lo and hi."""
-        while lo < hi:
-            middle = (lo + hi) // 2
-            if follows(a[middle], b[d - 1 - middle]):
-                hi = middle
-            else:
-                lo = middle + 1
-        return lo
-
     @cuda.jit
     def merge(a, b, out):
         ends = cuda.shared.array(2, "int64")
-        n, m = a.shape[0], b.shape[0]
-        first = cuda.blockIdx.x * cuda.blockDim.x * _RUN
-        if cuda.threadIdx.x < 2:
-            d = min(n + m, first + cuda.threadIdx.x * cuda.blockDim.x * _RUN)
-            ends[cuda.threadIdx.x] = taken(a, b, d, max(0, d - m), min(d, n))
+        own = cuda.shared.array(most, dtype)
+        found = cuda.local.array(_RUN, dtype)
+        n, m, t = a.shape[0], b.shape[0], cuda.threadIdx.x
+        first = cuda.blockIdx.x * most
+        last = min(n + m, first + most)
+        if t < 2:  # of the d elements that come first, how many are a's?
+            d = first if t == 0 else last
+            lo, hi = max(0, d - m), min(d, n)
+            while lo < hi:
+                middle = (lo + hi) // 2
+                if follows(a[middle], b[d - 1 - middle]):
+                    hi = middle
+                else:
+                    lo = middle + 1
+            ends[t] = lo
         cuda.syncthreads()
-        last = min(n + m, first + cuda.blockDim.x * _RUN)
-        d = min(last, first + cuda.threadIdx.x * _RUN)
-        i = taken(a, b, d, max(ends[0], d - (last - ends[1])), min(ends[1], d - (first - ends[0])))
-        j = d - i
-        for k in range(d, min(d + _RUN, last)):
-            other = i >= n
-            if i < n and j < m:
-                other = follows(a[i], b[j])
-            if other:
-                out[k] = b[j]
-                j += 1
+        start, n = ends[0], ends[1] - ends[0]
+        m = last - first - n
+        for k in range(t, n + m, _THREADS):
+            own[k] = a[start + k] if k < n else b[first - start + k - n]
+        cuda.syncthreads()
+        d = min(n + m, t * _RUN)
+        lo, hi = max(0, d - m), min(d, n)
+        while lo < hi:
+            middle = (lo + hi) // 2
+            if follows(own[middle], own[n + d - 1 - middle]):
+                hi = middle
             else:
-                out[k] = a[i]
+                lo = middle + 1
+        i, j = lo, n + d - lo
+        for k in range(_RUN):
+            if i < n and (j >= n + m or not follows(own[i], own[j])):
+                found[k] = own[i]
                 i += 1
+            elif j < n + m:
+                found[k] = own[j]
+                j += 1
+        cuda.syncthreads()
+        for k in range(_RUN):
+            if d + k < n + m:
+                own[d + k] = found[k]
+        cuda.syncthreads()
+        for k in range(t, n + m, _THREADS):
+            out[first + k] = own[k]
 
     return merge
 
@@ -130,7 +145,7 @@ def merged(a, b):
     if a.device.host:
         return function("sort")(joined([a, b], 0))
     out = _core.empty(a.size + b.size, a.dtype, device=a.device)
-    _merging()[-(-out.size // (_RUN * _THREADS)), _THREADS](a, b, out)
+    _merging(a.dtype.str)[-(-out.size // (_RUN * _THREADS)), _THREADS](a, b, out)
     return out
 
 
