@@ -30,6 +30,7 @@
 
 enum {
     SPIN_NS = 30000, /* a futex wake-up takes 5-50 us */
+    WAKES = 2,       /* how many others a thread wakes */
     SPIN_BATCH = 32, /* checks of the bell between checks of the clock */
     PIECES = 16,     /* each thread takes its share of the indices in about this many pieces */
     WIDTH_MAX = 1024,
@@ -52,6 +53,7 @@ typedef struct crew {
     _Alignas(64) _Atomic uint32_t gate;
     _Alignas(64) _Atomic uint32_t bell;
     _Atomic uint32_t asleep;
+    _Atomic int64_t to_wake; /* workers that the job wants and that still sleep */
     _Alignas(64) _Atomic int64_t next;
 } crew;
 
@@ -119,6 +121,17 @@ gate_leave(crew *c)
         futex_wake(&c->gate, 1);
 }
 
+/* Wakes two workers of those that are still wanted.  Each of them does the same, so that the caller, for which a wake-up
+ * takes some microseconds, begins with its own work. */
+static void
+wake_some(crew *c)
+{
+    int64_t left = atomic_fetch_sub(&c->to_wake, WAKES);
+
+    if (left > 0)
+        futex_wake(&c->bell, left < WAKES ? (int)left : WAKES);
+}
+
 /* Returns once the bell's value differs from `seen`. */
 static void
 bell_wait(crew *c, uint32_t seen)
@@ -136,6 +149,8 @@ bell_wait(crew *c, uint32_t seen)
     while (atomic_load(&c->bell) == seen)
         futex_wait(&c->bell, seen, NULL);
     atomic_fetch_sub(&c->asleep, 1);
+    if (atomic_load_explicit(&c->to_wake, memory_order_relaxed) > 0)
+        wake_some(c);
 }
 
 static void *
@@ -246,11 +261,14 @@ open_gate(crew *c)
     int64_t want = c->n - 1 < c->workers ? c->n - 1 : c->workers;
     int64_t awake;
 
+    atomic_store(&c->to_wake, 0);
     atomic_store(&c->gate, 0);
     atomic_fetch_add(&c->bell, 1);
     awake = c->workers - (int64_t)atomic_load(&c->asleep);
-    if (want > awake)
-        futex_wake(&c->bell, (int)(want - awake));
+    if (want > awake) {
+        atomic_store(&c->to_wake, want - awake);
+        wake_some(c);
+    }
 }
 
 static void

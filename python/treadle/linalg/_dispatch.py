@@ -5,7 +5,7 @@ Small matrices on a CPU go through the core's loops, and stacks of others throug
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from math import prod
 
 import numpy
@@ -57,6 +57,13 @@ _THREADS_FROM = 1 << 15  # elements of all matrices together, from which several
 _THREADS_TO = 128  # rows of one matrix; LAPACK uses several threads itself for larger ones
 
 
+@cache
+def _pool():
+    """Threads that are kept, since to start them takes longer than many calls. A forked child starts its own."""
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+    return ThreadPoolExecutor(os.cpu_count(), "treadle-linalg")
+
+
 def _by_threads(f, operands, *args, **kwargs):
     """Call NumPy's f on NumPy's arrays. Many small matrices are divided among threads."""
     given, rest = args[:operands], args[operands:]
@@ -67,17 +74,16 @@ def _by_threads(f, operands, *args, **kwargs):
     if count < 2 or first.size < _THREADS_FROM or max(first.shape[-2:]) > _THREADS_TO or not (alike and plain):
         return f(*args, **kwargs)
     edges = [first.shape[0] * i // count for i in range(count + 1)]
-    with ThreadPoolExecutor(count) as pool:
-        parts = list(pool.map(lambda i, j: f(*(x[i:j] for x in given), *rest, **kwargs), edges[:-1], edges[1:]))
+    parts = list(_pool().map(lambda i, j: f(*(x[i:j] for x in given), *rest, **kwargs), edges[:-1], edges[1:]))
     if not isinstance(parts[0], tuple):
         return numpy.concatenate(parts)
     whole = map(numpy.concatenate, zip(*parts, strict=True))
     return type(parts[0])(*whole) if hasattr(parts[0], "_fields") else tuple(whole)
 
 
-# At least this many matrices, of at most this many rows and right sides: the CPU's own code takes them all in one
-# call.
-_SMALL_MANY, _SMALL_ROWS = 16, 32
+# At least this many matrices, of at most this many rows and right sides: the CPU's own code takes them all in one call.
+# It inverts those of up to 48 rows faster than LAPACK does.
+_SMALL_MANY, _SMALL_ROWS, _SMALL_INVERSE = 16, 64, 48
 
 
 def _small_batch(a, *more):
@@ -111,7 +117,7 @@ def _small_solve(a, b):
 
 
 def _small_inv(a):
-    batch = _small_batch(a)
+    batch = _small_batch(a) if a.ndim and a.shape[-1] <= _SMALL_INVERSE else None
     return None if batch is None else _small_systems(a, _unit(a.shape[-1], a), batch)
 
 

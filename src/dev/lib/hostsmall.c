@@ -8,8 +8,10 @@
 #include "dev/lib/hostsmall.h"
 
 #include "base/parallel.h"
+#include "base/scratch.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -26,7 +28,8 @@ typedef struct group {
     const td_solver *j;
     int64_t first, count;
     int n, k;
-    lanes at[TD_SMALL_ROWS][2 * TD_SMALL_ROWS];
+    lanes at[TD_SMALL_ROWS][2 * TD_SMALL_ROWS +
+                            1];  /* rows that lie a power of two apart share places in the cache */
     int info[LANES], odd[LANES]; /* odd: rows were swapped an odd number of times */
 } group;
 
@@ -230,6 +233,7 @@ compute_here(group *g)
 typedef struct pieces {
     const td_solver *j;
     int64_t n;
+    atomic_bool failed; /* a thread has found no memory */
 } pieces;
 
 /* The diagonals, and whether the rows' order is odd. */
@@ -267,44 +271,47 @@ run_cholesky(group *g)
 }
 
 static void
-run_group(const td_solver *j, int64_t first, int64_t count)
+run_group(const td_solver *j, int64_t first, int64_t count, group *g)
 {
     int32_t *info = (int32_t *)j->at[j->op == TD_SOLVE_potrf_rows  ? 1
                                      : j->op == TD_SOLVE_gesv_rows ? 2
                                                                    : 3];
-    group g; /* 128 KB, most of it unused */
 
-    g.j = j;
-    g.first = first;
-    g.count = count;
-    g.n = (int)j->n;
-    g.k = j->op == TD_SOLVE_gesv_rows ? (int)j->k : 0;
-    memset(g.info, 0, sizeof g.info);
-    memset(g.odd, 0, sizeof g.odd);
-    hostsmall_load(&g, 0, 0, g.n);
+    g->j = j;
+    g->first = first;
+    g->count = count;
+    g->n = (int)j->n;
+    g->k = j->op == TD_SOLVE_gesv_rows ? (int)j->k : 0;
+    memset(g->info, 0, sizeof g->info);
+    memset(g->odd, 0, sizeof g->odd);
+    hostsmall_load(g, 0, 0, g->n);
     if (j->op == TD_SOLVE_potrf_rows) {
-        run_cholesky(&g);
+        run_cholesky(g);
     } else if (j->op == TD_SOLVE_gesv_rows) {
-        hostsmall_load(&g, 1, g.n, g.k);
-        compute_here(&g);
-        hostsmall_store(&g, 1, g.n, g.k);
+        hostsmall_load(g, 1, g->n, g->k);
+        compute_here(g);
+        hostsmall_store(g, 1, g->n, g->k);
     } else {
-        compute_here(&g);
-        store_diagonals(&g);
+        compute_here(g);
+        store_diagonals(g);
     }
-    for (int l = 0; l < g.count; l++)
-        info[first + l] = g.info[l];
+    for (int l = 0; l < g->count; l++)
+        info[first + l] = g->info[l];
 }
 
 static void
 run_piece(void *ctx, int64_t p)
 {
-    const pieces *a = ctx;
+    pieces *a = ctx;
     int64_t lo, hi;
 
+    if (!td_scratch_grow(sizeof(group))) {
+        atomic_store(&a->failed, true);
+        return;
+    }
     td_parallel_piece(0, a->j->batch, a->n, p, &lo, &hi);
     for (; lo < hi; lo += LANES)
-        run_group(a->j, lo, hi - lo < LANES ? hi - lo : LANES);
+        run_group(a->j, lo, hi - lo < LANES ? hi - lo : LANES, td_scratch());
 }
 
 td_status
@@ -320,7 +327,7 @@ td_hostsmall_run(const td_solver *j)
 {
     int64_t each = j->n * j->n * (j->n + j->k + 1) / LANES + 1,
             most = (j->batch + LANES - 1) / LANES;
-    pieces a = {j, j->batch / (GRAIN / each + 1) + 1};
+    pieces a = {.j = j, .n = j->batch / (GRAIN / each + 1) + 1};
 
     if ((j->dt != TD_F32 && j->dt != TD_F64) || j->n > TD_SMALL_ROWS || j->k > TD_SMALL_ROWS)
         return td_fail(TD_ERR_VALUE, "solver: matrices of %d rows at most of float32 or float64",
@@ -328,5 +335,5 @@ td_hostsmall_run(const td_solver *j)
     if (a.n > most)
         a.n = most;
     td_parallel(a.n, run_piece, &a);
-    return TD_OK;
+    return atomic_load(&a.failed) ? td_fail(TD_ERR_NOMEM, "solver: out of host memory") : TD_OK;
 }

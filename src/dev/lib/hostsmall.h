@@ -3,7 +3,7 @@
 #define TD_DEV_HOSTSMALL_H
 #include "dev/core/solver.h"
 
-enum { TD_SMALL_ROWS = 32 }; /* of a matrix, and columns of its right sides */
+enum { TD_SMALL_ROWS = 64 }; /* of a matrix, and columns of its right sides */
 
 /* TD_SKIP: the CPU does not do this row of solver.def. */
 td_status td_hostsmall_can(td_solver_op op);
