@@ -380,3 +380,14 @@ def test_explain_tells_what_moved(tmp_path):
     done = subprocess.run(run, capture_output=True, text=True, check=False)
     assert done.stdout == "0.0\n", done.stderr
     assert "moved between the devices of sharded arrays" in done.stderr and "program.py:3" in done.stderr
+
+
+def test_files_are_read_by_other_meshes(mesh, tmp_path):
+    values = numpy.random.default_rng(0).random((50, 6))
+    for axis in (0, 1, None):
+        td.save(tmp_path / "x", td.shard(values, axis, mesh))
+        assert numpy.array_equal(numpy.load(tmp_path / "x.npy"), values)
+        mapped = numpy.load(tmp_path / "x.npy", mmap_mode="r")
+        again = td.shard(mapped, 1, td.mesh(*["null"] * 4))
+        assert [s.shape for s in again.shards] == [(50, 1), (50, 2), (50, 1), (50, 2)]
+        assert numpy.array_equal(again.get(), values)

@@ -1,9 +1,11 @@
 """Functions of creation that take a mesh as their device, and questions about sharded arrays."""
 
+import os
+
 import numpy
 
 from .._core import ndarray
-from ._array import ShardedArray, replicated
+from ._array import ShardedArray, replicated, rows_key
 from ._calls import apply, rule
 from ._make import parts_of, shard
 from ._mesh import even
@@ -90,3 +92,20 @@ def _alike_all(name, fn, a, b, **kwargs):
     if name == "array_equal" and shapes[0] != shapes[1]:
         return False
     return bool(apply("isclose", a, b, **kwargs).all() if name == "allclose" else apply("equal", a, b).all())
+
+
+@rule("save")
+def _save(name, fn, file, arr, *args, **kwargs):
+    """Each device's elements go to their place in the file: the array need not fit anywhere else."""
+    if type(arr) is not ShardedArray or arr.axis is None or not isinstance(file, (str, os.PathLike)):
+        return NotImplemented
+    if arr.dtype.kind == "V":
+        return NotImplemented
+    path = os.fspath(file)
+    path = path if path.endswith(".npy") else f"{path}.npy"
+    arr.evaluate()
+    out = numpy.lib.format.open_memmap(path, mode="w+", dtype=arr.dtype, shape=arr.shape)
+    for lo, hi, _, a in arr.pieces:
+        out[rows_key(arr.axis, lo, hi)] = a.get()
+    out.flush()
+    return None
