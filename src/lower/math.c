@@ -106,6 +106,92 @@ in_double(lowering *L, const char *stem, int arity, int lanes, const LLVMValueRe
     return low_cast(L, low_math(L, stem, arity, TD_F64, lanes, wide), TD_F64, TD_F32, lanes);
 }
 
+/* Is v the float64 2 in every lane? */
+static bool
+is_two(lowering *L, LLVMValueRef v, int lanes)
+{
+    LLVMBool inexact;
+
+    for (int i = 0; i < lanes; i++) {
+        LLVMValueRef one = low_lane(L, v, lanes, i);
+
+        if (!LLVMIsAConstantFP(one) || LLVMConstRealGetDouble(one, &inexact) != 2)
+            return false;
+    }
+    return true;
+}
+
+/* Where the C library's pow(x, 2) may not be p, the rounded product: e, the product's error, is within 0.04
+ * units of p's last place of the middle between two numbers, beside a power of two, or p is too small, infinite or
+ * NaN.  The library's error before it rounds is below 0.04 units: elsewhere it rounds to p, too. */
+static LLVMValueRef
+may_differ(lowering *L, LLVMValueRef p, LLVMValueRef e, int lanes)
+{
+    const uint64_t unit = (uint64_t)1 << 52, least = 200 * unit, infinite = 2047 * unit;
+    LLVMTypeRef f64 = low_type(L, TD_F64, lanes), i64 = low_int(L, 64, lanes);
+    LLVMValueRef bits = LLVMBuildBitCast(L->b, p, i64, ""), near, edge, odd,
+                 exponent = LLVMBuildAnd(L->b, bits, low_cint(L, 64, lanes, infinite), ""),
+                 digits = LLVMBuildAnd(L->b, bits, low_cint(L, 64, lanes, unit - 1), ""),
+                 half = LLVMBuildSub(L->b, exponent, low_cint(L, 64, lanes, 53 * unit), "");
+
+    half = LLVMBuildFMul(L->b, LLVMBuildBitCast(L->b, half, f64, ""),
+                         low_cfp(L, TD_F64, lanes, 0.92), "");
+    near = low_fcmp(L, LLVMRealUGT, low_intrin(L, "llvm.fabs", &f64, 1, &e, 1), half);
+    edge = LLVMBuildAnd(L->b, low_icmp(L, LLVMIntEQ, digits, low_cint(L, 64, lanes, 0)),
+                        low_fcmp(L, LLVMRealUNE, e, low_cfp(L, TD_F64, lanes, 0)), "");
+    odd = low_icmp(L, LLVMIntUGE, LLVMBuildSub(L->b, exponent, low_cint(L, 64, lanes, least), ""),
+                   low_cint(L, 64, lanes, infinite - least));
+    return LLVMBuildOr(L->b, LLVMBuildOr(L->b, near, edge, ""), odd, "");
+}
+
+/* v, with pow(x, 2) by the C library in lane i if that lane of `asks` is true. */
+static LLVMValueRef
+ask_lane(lowering *L, LLVMValueRef v, LLVMValueRef asks, const LLVMValueRef *x, int lanes, int i)
+{
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(L->b), ask = low_block(L, "pow"),
+                      done = low_block(L, "squared");
+    LLVMValueRef arg[2] = {low_lane(L, x[0], lanes, i), low_lane(L, x[1], lanes, i)}, r;
+
+    LLVMBuildCondBr(L->b, low_lane(L, asks, lanes, i), ask, done);
+    LLVMPositionBuilderAtEnd(L->b, ask);
+    r = low_with_lane(L, v, call_math(L, "pow", low_elem(L, TD_F64), 2, arg), lanes, i);
+    LLVMBuildBr(L->b, done);
+    LLVMPositionBuilderAtEnd(L->b, done);
+    LLVMValueRef phi = LLVMBuildPhi(L->b, LLVMTypeOf(v), "");
+
+    LLVMAddIncoming(phi, (LLVMValueRef[]){v, r}, (LLVMBasicBlockRef[]){here, ask}, 2);
+    return phi;
+}
+
+/* The C library's pow(x, 2) to the last bit: the product, but where may_differ says that the library has to be asked. */
+static LLVMValueRef
+square(lowering *L, int lanes, const LLVMValueRef *x)
+{
+    LLVMTypeRef f64 = low_type(L, TD_F64, lanes);
+    LLVMValueRef p = LLVMBuildFMul(L->b, x[0], x[0], ""), asks, any, r = p,
+                 fma[3] = {x[0], x[0], LLVMBuildFNeg(L->b, p, "")};
+    LLVMBasicBlockRef here, some, done;
+
+    asks = may_differ(L, p, low_intrin(L, "llvm.fma", &f64, 1, fma, 3), lanes);
+    if (lanes == 1)
+        return ask_lane(L, p, asks, x, 1, 0);
+    any = low_intrin(L, "llvm.vector.reduce.or", (LLVMTypeRef[]){LLVMTypeOf(asks)}, 1, &asks, 1);
+    here = LLVMGetInsertBlock(L->b);
+    some = low_block(L, "some");
+    done = low_block(L, "squares");
+    LLVMBuildCondBr(L->b, any, some, done);
+    LLVMPositionBuilderAtEnd(L->b, some);
+    for (int i = 0; i < lanes; i++)
+        r = ask_lane(L, r, asks, x, lanes, i);
+    some = LLVMGetInsertBlock(L->b);
+    LLVMBuildBr(L->b, done);
+    LLVMPositionBuilderAtEnd(L->b, done);
+    LLVMValueRef phi = LLVMBuildPhi(L->b, f64, "");
+
+    LLVMAddIncoming(phi, (LLVMValueRef[]){p, r}, (LLVMBasicBlockRef[]){here, some}, 2);
+    return phi;
+}
+
 LLVMValueRef
 low_math(lowering *L, const char *stem, int arity, td_dtype dt, int lanes, const LLVMValueRef *x)
 {
@@ -125,6 +211,10 @@ low_math(lowering *L, const char *stem, int arity, td_dtype dt, int lanes, const
         return in_double(L, stem, arity, lanes, x);
     if (!L->f->libm && vectors)
         return call_vector(L, name, arity, dt, lanes, x);
+    /* isa b and c, processors without fused multiplication */
+    if (dt == TD_F64 && strcmp(stem, "pow") == 0 && host->isa != 'b' && host->isa != 'c' &&
+        is_two(L, x[1], lanes))
+        return square(L, lanes, x);
     snprintf(name, sizeof name, "%s%s", stem, suffix);
     return low_call_lanes(L, name, arity, dt, lanes, x);
 }

@@ -6,6 +6,7 @@ import operator
 import random
 import warnings
 
+import numpy
 import pytest
 
 import treadle as td
@@ -273,3 +274,25 @@ def outcome(run):
         return repr(run())
     except (ValueError, OverflowError) as error:
         return repr(error)
+
+
+def squared(x):
+    return x**2
+
+
+def test_squares_are_the_c_librarys():
+    seed = random.SystemRandom().randrange(1 << 32)
+    print("seed", seed)
+    rng = numpy.random.default_rng(seed)
+    bits = rng.integers(0, 1 << 64, 200_000, dtype="uint64")
+    values = [
+        rng.standard_normal(300_000), bits.view("float64"), (bits & ~numpy.uint64(0x7FFFFFF)).view("float64"),
+        2.0 ** rng.integers(-1074, 1024, 1000), [0.0, -0.0, 1.0, 1e-170, 5e-324, 1e160, float("inf"), float("nan")],
+    ]  # fmt: skip
+    values = numpy.concatenate(values)
+    values = values[~(abs(values) > 1.3e154) | ~numpy.isfinite(values)].tolist()  # others raise OverflowError
+    with DeviceExecutor(device="cpu") as pool:
+        got = list(pool.map(squared, values))
+    for x, y in zip(values, got, strict=True):
+        want = x**2
+        assert y == want or (y != y and want != want), x.hex()
