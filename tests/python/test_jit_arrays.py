@@ -213,3 +213,101 @@ def test_elements_of_expressions_are_written_to_nobody(statement):
     f = made(f"def f(a):\n    {statement}\n    return a * 1", np=np)
     for a in (np.arange(3.0), np.arange(6.0).reshape(3, 2)):
         np.testing.assert_array_equal(njit(f)(a), f(a))
+
+
+# Places where NumPy decides by rules of its own: missing values, wrong orders, lengths that differ, what is optional.
+NAN, INF = np.nan, np.inf
+EDGES = """np.interp(x, [1, 2, 3], [1.0, nan, 3.0])|np.interp(x, [1.0, 2.0, inf], [1.0, 2.0, 5.0])|np.interp(x, [1.0, 2.0, 4.0], [-inf, inf, 0.0])|np.interp(x, [2.0], [3.0])
+np.interp(x, [1.0, 2.0], [1.0])|np.interp(x, [1.0, 2.0, 3.0], [1j, 2.0, 1 + 1j])|np.interp(x, np.array([1.1, 2.2], np.float32), np.array([0.1, 0.7], np.float32))
+np.digitize(x, [3.0, 2.0, -inf])|np.digitize(x, [nan, 3.0, 2.0])|np.digitize(x, [1.0, 2.0, nan], True)|np.digitize(x, [1.0, 3.0, 2.0])|np.digitize(x, [nan, 1.5, 2.3, nan])
+np.searchsorted([1, 2, 0], [[5, 4], [6, 7], [2, 1], [0, 3]])|np.searchsorted([9, 1, 4, 2, 0, 3, 7, 6, 8], [[5, 10], [10, 5], [-1, 5]], side='right')|np.searchsorted(x, x)
+np.searchsorted(x, x, 'right')|np.searchsorted([1, 2], 1, 'middle')|np.extract([1, 0, 1], x)|np.extract([1] * 9, x)|np.extract(x > 1, [1, 2, 3, 4, 5, 6, 7, 8])|np.partition(x, 99)
+np.partition(x, (0, -1))[0]|np.argpartition(x, -99)|np.partition(x, 1)[1]|np.intersect1d([1, 2], [2.0, 3.0])|np.intersect1d(x[:0], [1, 2])|np.intersect1d([1, 3, 5], [5, 3], True)
+np.setdiff1d([3, 1, 2, 1], [2], True)|np.setxor1d([3, 1], [1, 2], True)|np.isin(x, [1, 2], invert=True)|np.isin(1, [1, 2])|np.ediff1d([1, 4, 9], 7, [-1, 0])|np.ediff1d(x, 1.0)
+np.ediff1d(x, None, 3)|np.trim_zeros([0, 1, 0], 'b')|np.trim_zeros([0, 1, 0], 'F')|np.average([1, 2, 3], None, [1, 1, 2])|np.average([1.0, 2.0], weights=[1.0, -1.0])
+np.geomspace(-1, -1000, 4)|np.geomspace(1, 1e6, 7)|np.geomspace(-3, 3, 4)|np.geomspace(0, 1)|np.linspace(0, 1j, 3)|np.linspace(1j, 2, 4, endpoint=False)|np.flipud([1, 2])
+np.flip([[1, 2], [3, 4]])|np.array_equal((1, 2), [1, 2])|np.array_equal(x, 3)|np.allclose(1.0, 1.0 + 1e-9)|np.allclose([1.0, nan], [1.0, nan], equal_nan=True)|np.asarray(3)
+np.array(2.5)|np.nan_to_num(x, True, 1.0, 2.0, 3.0)|np.cov([1, 2, 4], [3, 1, 1])|np.cov(np.arange(6).reshape(2, 3), [1, 0, 1], ddof=0)|np.cov([1, 2, 4], None, True, True)
+np.cov(np.array([10000.1, 10000.2, 10000.4], np.float32))|np.cov([1j, 2, 3])|np.cov(np.arange(6.0).reshape(3, 2), rowvar=False)|np.cov([1.0])|np.corrcoef([1, 2, 4], [3, 1, 1])
+np.corrcoef([1, 2, 4])|np.corrcoef([[1, 2j, 4], [3, 1, 1j]])|np.vander([1.1, nan, inf])|np.vander([1, 2], 0)|np.tri(-1)|np.tri(2, -1)|np.argsort(x[:8].reshape(2, 2, 2))
+np.sort(x[:8].reshape(2, 2, 2))|np.bincount([1, 2, 2], None, 5)""".replace("\n", "|")  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", EDGES.split("|"))
+def test_edges(expression):
+    x = np.array([1.0, NAN, 0.5, INF, 2.0, 2.5, -INF, 3.0, 7.0])
+    f = made(f"def f(x):\n    return {expression}\n", np=np, nan=NAN, inf=INF)
+    results = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for g in (njit(f), f):
+            try:
+                results.append(g(x))
+            except Exception as e:
+                results.append(e)
+    got, want = results
+    if isinstance(want, Exception):
+        assert type(got) is type(want), (got, want)
+        return
+    assert not isinstance(got, Exception), got
+    assert np.shape(got) == np.shape(want) and np.asarray(got).dtype.kind == np.asarray(want).dtype.kind, (got, want)
+    np.testing.assert_allclose(got, want, rtol=1e-14, atol=1e-15)
+
+
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+@pytest.mark.parametrize("dtype", [np.int8, np.float64, np.complex128])
+def test_products_of_vectors_of_all_lengths(mode, dtype):
+    both_of = made(f"def f(a, v):\n    return np.convolve(a, v, '{mode}'), np.correlate(a, v, '{mode}')\n", np=np)
+    compiled = njit(both_of)
+    for m in range(1, 7):
+        for n in range(1, 7):
+            a, v = np.arange(1, m + 1).astype(dtype), np.arange(n, 0, -1).astype(dtype)
+            if dtype is np.complex128:
+                v = v * 1j + 1
+            for got, want in zip(compiled(a, v), both_of(a, v)):
+                np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (7, 3), (3, 7), (2, 2, 2), (2, 3, 2), (4,)])
+@pytest.mark.parametrize("value", [5, (1, 2), np.array([7, 8, 9])])
+@pytest.mark.parametrize("wrap", [False, True])
+def test_diagonals_are_filled(shape, value, wrap):
+    def fill(a, v, w):
+        np.fill_diagonal(a, v, w)
+
+    left = []
+    for f in (njit(fill), fill):
+        a = np.zeros(shape)
+        try:
+            f(a, value, wrap)
+        except ValueError as e:
+            a = str(e)
+        left.append(a)
+    np.testing.assert_array_equal(*left)
+
+
+STORES = ["d[:] = s", "d[::-1] = s", "d[1:] = s[:-1]", "d[:-1] = s[1:]", "d += s", "d[:] = s * 2 + d", "d[i] = s", "d[d > 2] = s[d > 2]",
+          "d[...] = s[::-1] - s", "np.add(s, s[::-1], d)", "d[:] = np.where(s > 2, s, d[::-1])", "d[2:5] *= s[1:4]"]  # fmt: skip
+ROWS = ["d[:, :] = s", "d[::-1] = s", "d[:, i] = s", "d[i] = s", "d[i] = s[1]", "d[:] = s.T", "d[i, i] = s[0]", "d[0] = s[:, 0]", "d -= s[0]"]
+
+
+@pytest.mark.parametrize("store", STORES + ROWS)
+def test_arguments_that_share_memory(store):
+    """A whole array is stored as if its source were computed before, wherever the two arguments lie in one memory."""
+    f = made(f"def f(d, s, i):\n    {store}\n", np=np)
+    compiled, order = njit(f), np.array([3, 0, 1, 2, 4, 5])
+    # NumPy itself copies vectors of different strides in order, over what it has not read yet
+    for stride in (1, 2, -1) if store in ROWS else (1, -1):
+        for start in range(7):
+            left = []
+            for g in (compiled, f):
+                memory = np.arange(40.0) % 7
+                if store in ROWS:
+                    square = memory.reshape(4, 10)
+                    d, s = square[:, start : start + 4], square[:, 3:7]
+                    d, s = (d[::-1] if stride < 0 else d), (s.T if stride == 2 else s)
+                else:
+                    d, s = memory[3:9][::stride], memory[start : start + 6]
+                g(d, s, order[:4] if store in ROWS else order)
+                left.append(memory)
+            np.testing.assert_array_equal(*left)

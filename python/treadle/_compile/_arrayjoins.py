@@ -18,11 +18,11 @@ def _kept(x, keep):
     return out
 
 
-def _trim_zeros(filt):
+def _trim_zeros(filt, trim="fb"):
     start, end = 0, len(filt)
-    while start < end and filt[start] == 0:
+    while "f" in trim.lower() and start < end and filt[start] == 0:
         start += 1
-    while end > start and filt[end - 1] == 0:
+    while "b" in trim.lower() and end > start and filt[end - 1] == 0:
         end -= 1
     return filt[start:end]
 
@@ -178,19 +178,20 @@ def _roll(a, shift):
 
 
 def _flip(m):
-    if m.ndim > 3:
+    x = np.asarray(m)
+    if x.ndim > 3:
         raise ValueError("flip: arrays have up to three axes here")
-    if m.ndim == 1:
-        return m[::-1]
-    return m[::-1, ::-1] if m.ndim == 2 else m[::-1, ::-1, ::-1]
+    if x.ndim < 2:
+        return x[::-1] if x.ndim == 1 else x
+    return x[::-1, ::-1] if x.ndim == 2 else x[::-1, ::-1, ::-1]
 
 
 def _flipud(m):
-    return m[::-1]
+    return np.asarray(m)[::-1]
 
 
 def _fliplr(m):
-    return m[:, ::-1]
+    return np.asarray(m)[:, ::-1]
 
 
 def _delete(arr, obj):
@@ -315,14 +316,15 @@ def _in_order(a, order="C"):
 
 
 def _rot90(m, k=1):
-    if m.ndim != 2:
-        raise ValueError("rot90: arrays have two axes here")
+    if m.ndim < 2:
+        raise ValueError("Axes=(0, 1) out of range for array of ndim=1.")
     turns = k % 4
     if turns == 0:
         return m.copy()
     if turns == 2:
         return m[::-1, ::-1].copy()
-    return m.T[::-1].copy() if turns == 1 else m.T[:, ::-1].copy()
+    turned = m.swapaxes(0, 1)
+    return turned[::-1].copy() if turns == 1 else turned[:, ::-1].copy()
 
 
 _NUMPYS = {

@@ -119,6 +119,7 @@ typedef struct td_compile {
     bool    fast;     /* fastmath */
     bool    checked;  /* division by zero raises (Numba's error_model="python"; kernels: debug=True) */
     bool    parallel; /* FUNCTION: loops of independent iterations run on all cores, or over a whole GPU */
+    bool    overlap;  /* FUNCTION: arrays of different arguments may share memory */
     bool    prange;   /* loops over prange too, even if they are not known to be independent */
     bool    gpu;      /* the target */
     bool    alone;    /* the code is for a file: there is no runtime but what `treadle.build` adds */

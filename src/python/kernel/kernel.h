@@ -111,7 +111,7 @@ typedef struct py_spec {
     td_dev         *dev;
     py_mode         mode;
     uint32_t        narg;
-    bool            serial; /* its loops run in order, since arguments overlap */
+    bool            serial; /* arguments overlap: loops run in order, and arrays are assigned by way of copies */
     const td_type **type;
     py_dep         *dep;
     uint32_t        ndep, cdep;
