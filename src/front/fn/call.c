@@ -533,6 +533,8 @@ call_overload(walk *w, const thing *f, const call *c, thing *out)
         TD_TRY(outside_type(w, &c->kwarg[i], &type[c->n + i]));
     TD_TRY(
         w->host->overload(w->host->ctx, f->type->object, type, c->n + c->nkw, c->kw, c->nkw, &o));
+    if (o == f->type->object) /* it implements itself */
+        return TD_SKIP;
     chosen = (thing){.type = td_type_object(o, f->type->name)};
     return call_object(w, &chosen, c, out);
 }
