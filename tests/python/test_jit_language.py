@@ -711,6 +711,16 @@ def test_what_a_loop_leaves_is_there_behind_a_try(f, n, fails):
     alike(f, n, fails)
 
 
+LAMBDAS = [lambda x: [x, 2], lambda x: [(x, 1), (2, x)], lambda x: ([x], 1), lambda x: {1: x}.get(2), lambda x: None if x > 3 else x,
+           lambda x: f"{x}!", lambda x: (lambda y: [y])(x), lambda x: {x: [x]}, lambda x: [[x], [x, x]]]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", LAMBDAS)
+@pytest.mark.parametrize("x", [1, 5])
+def test_a_lambda_gives_what_a_function_returns(f, x):
+    alike(f, x)
+
+
 def test_parallel_diagnostics_print_what_explain_tells(capsys):
     @njit
     def f(a):

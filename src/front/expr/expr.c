@@ -200,6 +200,20 @@ order_tuples(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     return TD_OK;
 }
 
+/* Members of an enum, of which one or both may be something else. */
+static td_status
+compare_members(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
+{
+    bool equal = op == TD_SYN_Eq || op == TD_SYN_Is;
+
+    if (!equal && op != TD_SYN_NotEq && op != TD_SYN_IsNot)
+        return bad(w, w->node, TD_ERR_TYPE,
+                   "members of an enum have no order: compare their values");
+    if (a->type->kind != TD_T_TUPLE || a->type->object != b->type->object)
+        return *out = num_bool(!equal), TD_OK;
+    return compare_things(w, equal ? TD_SYN_Eq : TD_SYN_NotEq, &a->item[0], &b->item[0], out);
+}
+
 static td_status
 compare_tuples(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
@@ -275,6 +289,8 @@ compare_things(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
         return num_op(w, op == TD_SYN_Is || op == TD_SYN_Eq ? OP_equal : OP_not_equal,
                       (thing[]){tag, none}, 2, out);
     }
+    if (op != TD_SYN_In && op != TD_SYN_NotIn && (is_member(w, a) || is_member(w, b)))
+        return compare_members(w, op, a, b, out);
     switch (op) {
     case TD_SYN_Is:
     case TD_SYN_IsNot:

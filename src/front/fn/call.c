@@ -282,6 +282,14 @@ body_of_function(walk *w, uint32_t body, thing *out)
     return TD_OK;
 }
 
+/* What it gives is what `return` would: a list that is written out is no tuple, and None may be a value. */
+static td_status
+body_of_lambda(walk *w, uint32_t body, thing *out)
+{
+    TD_TRY(expr_optional(w, body, out));
+    return box_may(w) && out->type->kind != TD_T_OBJECT ? boxed(w, out) : TD_OK;
+}
+
 td_status
 walk_body(walk *w, frame *fr, const call *c, thing *out)
 {
@@ -309,7 +317,7 @@ walk_body(walk *w, frame *fr, const call *c, thing *out)
     if (!st && !fr->bound)
         st = bind_params(w, args, c);
     if (!st)
-        st = lambda ? expr(w, body, out) : body_of_function(w, body, out);
+        st = lambda ? body_of_lambda(w, body, out) : body_of_function(w, body, out);
     if (!st && fr->as && fr->as->result && (fr->inlined || !fr->s->device) &&
         !(fr->skipped && is_none(out)))
         st = follow(w, "the result", fr->as->result, out);

@@ -44,6 +44,7 @@ typedef struct td_objinfo {
     uint32_t    n, object;
     const td_type *type;
     int         number;
+    bool        member;   /* NAMED: an enum, whose members stand as tuples of their value */
     bool        stand_in; /* FUNCTION: it stands for a library's, whose numbers it gives */
     const struct td_source *source;
     char        division; /* FUNCTION, when b is 0, a / b …: 'r' raises, 'n' gives what NumPy gives, 0: as in its caller */

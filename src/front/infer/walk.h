@@ -555,6 +555,7 @@ uint32_t  words_of(const td_type *t);
 td_status join_fitted(walk *w, const join *j, const thing *x, thing *out); /* x as the join's type */
 
 /* ---- named.c: named tuples ---- */
+bool      is_member(walk *w, const thing *x); /* of an enum: a tuple of its value, of the enum's class */
 td_status call_named(walk *w, const td_objinfo *class, uint32_t object_, const call *c, thing *out);
 td_status named_replace(walk *w, const thing *self, const call *c, thing *out);
 td_status named_attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *out);

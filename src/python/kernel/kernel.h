@@ -37,7 +37,8 @@ enum {
  * user's, handle -> object.  0: exception. */
 uint32_t  py_handle(PyObject *keep, PyObject *o);
 PyObject *py_handle_object(uint32_t handle); /* borrowed; somebody must keep it */
-bool      py_is_named(PyObject *class);     /* is it a class of named tuples? */
+bool      py_is_named(PyObject *class);     /* is it a class of named tuples, or an enum that stands for one? */
+bool      py_is_member_class(PyObject *class); /* an enum whose members are no numbers and no strings themselves */
 void      py_handles_drop(PyObject *keep);   /* drops the dict's references; ok on NULL */
 
 /* ---- trees (syntax.c) ---- */
