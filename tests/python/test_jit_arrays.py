@@ -122,12 +122,19 @@ def test_of_three_axes_and_one(expression):
 
 
 def test_any_number_of_axes_is_joined_along_the_first():
-    joined = njit(lambda a: (np.concatenate((a, a[:1])), np.concatenate((a, a), -3)))
+    joined = njit(
+        lambda a: (
+            np.concatenate((a, a[:1])), np.concatenate((a, a), -3), np.concatenate((a, a[:, :1] > 2), 1), np.hstack((a[:, :1], a)),
+            np.concatenate((a * 1.5, a[:, :, :1]), -1),
+        )
+    )  # fmt: skip
     for a in CUBES:
         for got, want in zip(joined(a), joined.py_func(a)):
             np.testing.assert_array_equal(got, want)
     with pytest.raises(ValueError):
         njit(lambda a: np.concatenate((a, a[:, :1])))(CUBES[0])
+    with pytest.raises(ValueError):
+        njit(lambda a: np.concatenate((a, a[:, :, :1]), 1))(CUBES[0])
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -287,7 +294,7 @@ def test_diagonals_are_filled(shape, value, wrap):
 
 
 STORES = ["d[:] = s", "d[::-1] = s", "d[1:] = s[:-1]", "d[:-1] = s[1:]", "d += s", "d[:] = s * 2 + d", "d[i] = s", "d[d > 2] = s[d > 2]",
-          "d[...] = s[::-1] - s", "np.add(s, s[::-1], d)", "d[:] = np.where(s > 2, s, d[::-1])", "d[2:5] *= s[1:4]"]  # fmt: skip
+          "d[...] = s[::-1] - s", "np.add(s, s[::-1], d)", "np.clip(s, 1, 4, d)", "np.round(s[::-1], 1, d)", "np.isposinf(1 / s, d > 1)", "d[:] = np.where(s > 2, s, d[::-1])", "d[2:5] *= s[1:4]"]  # fmt: skip
 ROWS = ["d[:, :] = s", "d[::-1] = s", "d[:, i] = s", "d[i] = s", "d[i] = s[1]", "d[:] = s.T", "d[i, i] = s[0]", "d[0] = s[:, 0]", "d -= s[0]"]
 
 

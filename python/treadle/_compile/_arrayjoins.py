@@ -50,8 +50,10 @@ def _concatenate(arrays, axis=0):
             rows[at : at + x.shape[0]] = x
             at += x.shape[0]
         return rows
-    if first.ndim > 2:
-        raise ValueError("concatenate: along another axis than the first, arrays have one axis or two here")
+    if first.ndim == 3:
+        return _layers_joined(arrays, axis % 3, n)
+    if first.ndim > 3:
+        raise ValueError("concatenate: along another axis than the first, arrays have up to three axes here")
     columns = np.empty((first.shape[0], n), _dtype_of(arrays))
     at = 0
     for x in arrays:
@@ -60,6 +62,21 @@ def _concatenate(arrays, axis=0):
         columns[:, at : at + x.shape[1]] = x
         at += x.shape[1]
     return columns
+
+
+def _layers_joined(arrays, axis, n):
+    """Arrays of three axes along the second axis or the third."""
+    (a, b, c), at = arrays[0].shape, 0
+    out = np.empty((a, n, c) if axis == 1 else (a, b, n), _dtype_of(arrays))
+    for x in arrays:
+        if x.shape[0] != a or x.shape[3 - axis] != out.shape[3 - axis]:
+            raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
+        if axis == 1:
+            out[:, at : at + x.shape[1]] = x
+        else:
+            out[:, :, at : at + x.shape[2]] = x
+        at += x.shape[axis]
+    return out
 
 
 def _met(x, y):

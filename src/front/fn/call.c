@@ -468,8 +468,8 @@ static td_status
 call_ufunc(walk *w, const thing *f, int number, const call *c, thing *out)
 {
     td_objinfo nin = {0};
-    call own = *c;
     uint32_t o;
+    call own;
 
     /* abs(x), hash(x) of an instance call its class's method */
     if (c->n == 1 && box_is(c->arg, TD_BOX_OBJECT)) {
@@ -492,14 +492,7 @@ call_ufunc(walk *w, const thing *f, int number, const call *c, thing *out)
     TD_TRY(w->host->describe(w->host->ctx, o, &nin));
     if (nin.kind != TD_OBJ_INT || c->n != (uint32_t)nin.num.i + 1)
         return call_intrinsic(w, number, c, out);
-    own.kw = td_alloc(w->mem, (c->nkw + 1) * sizeof *own.kw);
-    own.kwarg = td_alloc(w->mem, (c->nkw + 1) * sizeof *own.kwarg);
-    for (uint32_t i = 0; i < c->nkw; i++) {
-        own.kw[i] = c->kw[i];
-        own.kwarg[i] = c->kwarg[i];
-    }
-    own.kw[own.nkw] = "out";
-    own.kwarg[own.nkw++] = c->arg[--own.n];
+    own = out_by_name(w, c);
     return call_intrinsic(w, number, &own, out);
 }
 

@@ -172,6 +172,29 @@ refuse_unasked(walk *w, const td_intrinsic_row *row, const call *c)
 static td_status call_asked(walk *w, const td_intrinsic_row *row, int number, const call *c,
                             thing *out);
 
+/* Where out= stands among the arguments of functions that are no ufuncs; 0: nowhere. */
+static uint32_t
+place_of_out(const td_intrinsic_row *row)
+{
+    return row->fn == fn_clip ? 3 : row->fn == fn_np_round ? 2 : row->fn == fn_infinite ? 1 : 0;
+}
+
+call
+out_by_name(walk *w, const call *c)
+{
+    call own = *c;
+
+    own.kw = td_alloc(w->mem, (c->nkw + 1) * sizeof *own.kw);
+    own.kwarg = td_alloc(w->mem, (c->nkw + 1) * sizeof *own.kwarg);
+    for (uint32_t i = 0; i < c->nkw; i++) {
+        own.kw[i] = c->kw[i];
+        own.kwarg[i] = c->kwarg[i];
+    }
+    own.kw[own.nkw] = "out";
+    own.kwarg[own.nkw++] = c->arg[--own.n];
+    return own;
+}
+
 td_status
 call_intrinsic(walk *w, int number, const call *c, thing *out)
 {
@@ -181,6 +204,9 @@ call_intrinsic(walk *w, int number, const call *c, thing *out)
     TD_ASSERT(number >= 0 && number < COUNT);
     if (w->exact)
         return exact_call(w, number, c, out);
+    if (place_of_out(row) && c->n == place_of_out(row) + 1)
+        own = out_by_name(w, c);
+    c = &own;
     if (!c->nkw)
         return call_asked(w, row, number, c, out);
     own.asked = td_alloc(w->mem, sizeof *own.asked); /* lazy arrays keep the call */

@@ -642,6 +642,7 @@ td_val    range_for(walk *w, const thing *r); /* opens the loop over such a rang
 td_status iter_length(walk *w, const thing *it, uint32_t node, thing *n);           /* not of a TUPLE */
 td_status iter_limit(walk *w, const thing *it, uint32_t node, thing *n);            /* the most that a loop over it has */
 td_status iter_item(walk *w, const thing *it, td_val k, uint32_t node, thing *out); /* the k-th; k: int64, below the length */
+call      out_by_name(walk *w, const call *c); /* the same call with its last argument as out= */
 td_status call_fill(walk *w, const thing *to, const thing *x, uint32_t node);       /* to[...] = x, a number or an array that broadcasts */
 
 #endif
