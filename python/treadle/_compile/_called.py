@@ -127,7 +127,8 @@ def over_places(name, every, given, cval, returned, has_out, edges, relative):
     large = [k for k in range(1, count) if relative[k]] + [count] * has_out
     if any(given[k].ndim != given[0].ndim for k in large):
         raise ValueError(f"{name}: arrays with relative indices, and out, have as many dims as the first array")
-    small = [f"x{k}.shape[{i}] {'!=' if k == count else '<'} x0.shape[{i}]" for k in large for i in range(given[0].ndim)]
+    axes = [(k, "!=" if k == count else "<", i) for k in large for i in range(given[0].ndim)]
+    small = [f"x{k}.shape[{i}] {differs} x0.shape[{i}]" for k, differs, i in axes]
     text = f"{name}: an array is smaller than the first one, or out has another shape"
     lines = [f"if {' or '.join(small)}:", f"    raise ValueError({text!r})"] if small else []
     lines += [

@@ -25,8 +25,8 @@ class _Known:
 
     def __init__(self, fn, body):
         cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
-        self._fn, self._cells, self.asked = fn, cells, {}
-        self._set = {}
+        self._fn, self._cells, self.asked, self._set = fn, cells, {}, {}
+        self._params = fn.__code__.co_varnames[: fn.__code__.co_argcount]
         for node in ast.walk(body):
             if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
                 self._set[node.id] = None if node.id in self._set else ast.Name("")
@@ -59,7 +59,7 @@ class _Known:
 
     def _named(self, name):
         if name in self._set:
-            if not isinstance(self._set[name], ast.AST) or name in self._fn.__code__.co_varnames[: self._fn.__code__.co_argcount]:
+            if self._set[name] is None or name in self._params:
                 raise ValueError
             return ast.literal_eval(self._set[name])
         found = self.outside(name)
@@ -81,7 +81,8 @@ class _Relative(ast.NodeTransformer):
         if not isinstance(node.value, ast.Name) or node.value.id not in self.names:
             return node
         if not isinstance(node.ctx, ast.Load):
-            raise ValueError(f"stencil {self.fn.__name__}: {ast.unparse(node)} is assigned: a stencil returns its value")
+            where = f"stencil {self.fn.__name__}: {ast.unparse(node)}"
+            raise ValueError(f"{where} is assigned: a stencil returns its value")
         items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         moved = [self._moved(node, k, item) for k, item in enumerate(items[: len(_PLACE)])]
         index = moved[0] if len(moved) == 1 else ast.Tuple(moved, ast.Load())
@@ -183,7 +184,8 @@ class StencilFunc(Called):
             raise ValueError(f"stencil {self.__name__}: {what}")
         for k, (low, high) in moved.offsets.items():
             if low < min(pairs[k][0], 0) or high > max(pairs[k][1], 0):
-                raise ValueError(f"stencil {self.__name__}: offsets {low} to {high} lie outside of the neighborhood {pairs[k]}")
+                where = f"offsets {low} to {high} lie outside of the neighborhood {pairs[k]}"
+                raise ValueError(f"stencil {self.__name__}: {where}")
         place = _placed(self.py_func, [*_PLACE[:ndim], *self._params], lines)
         ranges = [f"{-min(low, 0)}, out.shape[{k}] - {max(high, 0)}" for k, (low, high) in enumerate(pairs)]
         names = [f"x{k}" for k in range(len(self._params))]
