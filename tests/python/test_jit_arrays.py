@@ -318,3 +318,39 @@ def test_arguments_that_share_memory(store):
                 g(d, s, order[:4] if store in ROWS else order)
                 left.append(memory)
             np.testing.assert_array_equal(*left)
+
+
+AXES = ["a.sum(k)", "np.mean(a, axis=k)", "a.max(axis=k)", "np.argmin(a, k)", "np.std(a, axis=k)", "np.nansum(a, k)", "np.nanmax(a, axis=k)",
+        "np.nanmean(a, k)", "np.ptp(a, k)", "(a * 2 + 1).prod(axis=k)", "np.any(a > 3, k)", "np.count_nonzero(a, axis=k)"]  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", AXES)
+def test_an_axis_that_only_the_running_program_knows(expression):
+    f = made(f"def f(a, k):\n    return {expression}\n", np=np)
+    compiled = njit(f)
+    missing = np.arange(24.0).reshape(2, 3, 4)
+    missing[1, 2, 3] = np.nan
+    for a in (missing, np.arange(6).reshape(2, 3), np.arange(12.0).reshape(3, 4).T, np.arange(5.0)):
+        for k in range(-a.ndim, a.ndim):
+            got, want = compiled(a, k), f(a, k)
+            assert np.shape(got) == np.shape(want)
+            np.testing.assert_allclose(got, want)
+        for k in (-a.ndim - 1, a.ndim):
+            with pytest.raises(ValueError, match="axis"):
+                compiled(a, k)
+
+
+INDICES = ["b[1, i]", "b[1, i, :]", "b[i, 1]", "b[:, 1, i]", "b[:, i, 1]", "b[:, i]", "b[:, i, :]", "b[1:, i]", "b[-1, i]", "b[:, i, 1:3]", "b[i, 1, 2]",
+           "b[1, i, 2]", "b[1, 2, i]", "b[1, i, ::-1]", "b[0, b[0, :, 0] > 5]", "b[0, :, i]"]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", INDICES)
+def test_arrays_of_indices_beside_numbers(place):
+    b, i = np.arange(60).reshape(3, 4, 5), np.array([2, 0, 1])
+    for body in (f"return {place}", f"{place} = 7\n    return b", f"{place} = {place} * 2\n    return b"):
+        f = made(f"def f(b, i):\n    {body}\n", np=np)
+        if place == "b[0, :, i]":
+            with pytest.raises(TypeError, match="a slice between"):
+                njit(f)(b.copy(), i)
+        else:
+            np.testing.assert_array_equal(njit(f)(b.copy(), i), f(b.copy(), i))

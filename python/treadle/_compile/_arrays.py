@@ -388,9 +388,9 @@ def _at_places(a, at):
 
 
 def _at_columns(a, at):
-    """a[:, at] of a matrix."""
+    """a[:, at], along the second axis."""
     where = _as_places(at, a.shape[1])
-    out = np.empty((a.shape[0], where.size), a.dtype)
+    out = np.empty((a.shape[0], where.size, *a.shape[2:]), a.dtype)
     for k in range(where.size):
         out[:, k] = a[:, _in_range(where[k], a.shape[1], 1)]
     return out
@@ -472,10 +472,10 @@ def _set_mask(a, mask, x):
 
 
 def _set_columns(a, at, x):
-    """a[:, at] = x of a matrix."""
+    """a[:, at] = x, along the second axis."""
     where = _as_places(at, a.shape[1])
     if isinstance(x, np.ndarray):
-        values = np.broadcast_to(x, (a.shape[0], where.size)).copy()
+        values = np.broadcast_to(x, (a.shape[0], where.size, *a.shape[2:])).copy()
         for k in range(where.size):
             a[:, _in_range(where[k], a.shape[1], 1)] = values[:, k]
     else:

@@ -336,7 +336,7 @@ view_for_places(walk *w, const thing *a, const thing *key, uint32_t node, uint32
                 thing *out)
 {
     thing own = *key, whole, none = {.type = td_type_none()};
-    uint32_t ints = 0, at = 0;
+    uint32_t at = 0, first = UINT32_MAX, last = 0, chosen = 0;
 
     own.item = td_alloc(w->mem, key->type->n * sizeof *own.item);
     *axis = 0;
@@ -345,8 +345,11 @@ view_for_places(walk *w, const thing *a, const thing *key, uint32_t node, uint32
         own.item[i] = is_places(&key->item[i]) ? whole : key->item[i];
         if (is_places(&key->item[i]))
             at = *axis;
-        else if (is_int(&key->item[i]))
-            ints++;
+        if (is_places(&key->item[i]) || is_int(&key->item[i])) {
+            first = first == UINT32_MAX ? i : first;
+            last = i;
+            chosen++;
+        }
         if (is_ellipsis(w, &key->item[i]))
             return bad(w, node, TD_ERR_TYPE,
                        "an array of indices does not go with ... here: write the slices");
@@ -354,10 +357,10 @@ view_for_places(walk *w, const thing *a, const thing *key, uint32_t node, uint32
     }
     *axis = at;
     own = tuple_of(w, own.item, key->type->n);
-    if (ints && a->type->ndim > 2)
+    if (last - first + 1 != chosen) /* NumPy puts the axis of the indices first then */
         return bad(w, node, TD_ERR_TYPE,
-                   "an array of indices goes with slices here, not with a number, for %s: take the "
-                   "part that the number names before",
+                   "a slice between an array of indices and a number, for %s: take the part that "
+                   "the number names before",
                    a->type->name);
     return cut_view(w, a, &own, node, out);
 }
@@ -386,10 +389,9 @@ array_chosen(walk *w, const thing *a, const thing *key, const thing *x, uint32_t
                    a->type->name);
     if (many && c.n == 1)
         TD_TRY(view_for_places(w, &from, key, node, &axis, &from));
-    if (axis > 1 || (axis && from.type->ndim != 2))
+    if (axis > 1)
         return bad(w, node, TD_ERR_TYPE,
-                   "an array of indices chooses along the first axis, or among columns of a "
-                   "matrix, not in %s",
+                   "an array of indices chooses along the first axis or the second, not in %s",
                    a->type->name);
     name = c.n == 2 ? 3 : axis ? 2 : arg[0].type->item[0]->dt == TD_BOOL ? 1 : 0;
     if (x)

@@ -195,6 +195,79 @@ out_by_name(walk *w, const call *c)
     return own;
 }
 
+/* Is the call a reduction along an axis that only the running program knows? */
+static bool
+axis_is_unknown(walk *w, const td_intrinsic_row *row, const call *c)
+{
+    static intrinsic_fn *const know[] = {fn_reduce, fn_nan_reduce, fn_nanmean, fn_var, fn_ptp};
+    const thing *axis = arg_or_kw(c, 1, "axis");
+    bool reduces = false;
+
+    for (size_t i = 0; i < sizeof know / sizeof *know; i++)
+        reduces = reduces || row->fn == know[i];
+    return reduces && box_may(w) && c->n && is_array(c->arg) && axis && is_int(axis) &&
+           !axis->known;
+}
+
+/* The same call with a known axis. */
+static call
+along(walk *w, const call *c, uint32_t axis)
+{
+    call own = *c;
+
+    own.arg = td_alloc(w->mem, (c->n + 1) * sizeof *own.arg);
+    own.kwarg = td_alloc(w->mem, (c->nkw + 1) * sizeof *own.kwarg);
+    copy_things(own.arg, c->arg, c->n);
+    copy_things(own.kwarg, c->kwarg, c->nkw);
+    if (c->n > 1)
+        own.arg[1] = num_int(axis);
+    for (uint32_t k = 0; k < c->nkw; k++)
+        if (strcmp(c->kw[k], "axis") == 0)
+            own.kwarg[k] = num_int(axis);
+    return own;
+}
+
+/* Tries one axis after the other; the results, which are of one type, meet in a place. */
+static td_status
+reduce_along_any(walk *w, int number, const call *c, thing *out)
+{
+    enum { AXIS = UINT32_MAX - 1 };
+    td_hash key = join_key(w, c->node, AXIS);
+    join *j = join_get(w, key);
+    place p = {0};
+    thing axis = *arg_or_kw(c, 1, "axis"), n, r, below;
+    uint32_t ndim = c->arg[0].type->ndim;
+    td_val at = val_as(w, &axis, TD_I64), zero = td_const_int(w->f, TD_I64, 0);
+
+    TD_TRY(settle(w, &c->arg[0]));
+    n = num_int(ndim);
+    below = num_val(TD_BOOL, TD_E2(w->f, less, at, zero));
+    at = TD_E3(w->f, select, below.num.re, TD_E2(w->f, add, at, val_as(w, &n, TD_I64)), at);
+    TD_TRY(must(w,
+                TD_E2(w->f, logical_and, TD_E2(w->f, greater_equal, at, zero),
+                      TD_E2(w->f, less, at, val_as(w, &n, TD_I64))),
+                TD_REPORT_VALUE, "axis is out of bounds for the array", NULL, 0));
+    if (j)
+        p = place_new(w, j);
+    for (uint32_t i = 0; i < ndim; i++) {
+        call one = along(w, c, i);
+
+        if (i + 1 < ndim)
+            td_if(w->f, TD_E2(w->f, equal, at, td_const_int(w->f, TD_I64, i)));
+        TD_TRY(call_intrinsic(w, number, &one, &r));
+        TD_TRY(settle(w, &r));
+        TD_TRY(join_add(w, key, &r, c->node, "the value"));
+        if (j)
+            TD_TRY(place_set(w, &p, &r));
+        if (i + 1 < ndim)
+            td_else(w->f);
+    }
+    for (uint32_t i = 1; i < ndim; i++)
+        td_end(w->f);
+    *out = j ? place_get(w, &p) : join_stand_in(w, join_get(w, key));
+    return built(w, c->node);
+}
+
 td_status
 call_intrinsic(walk *w, int number, const call *c, thing *out)
 {
@@ -207,6 +280,8 @@ call_intrinsic(walk *w, int number, const call *c, thing *out)
     if (place_of_out(row) && c->n == place_of_out(row) + 1)
         own = out_by_name(w, c);
     c = &own;
+    if (axis_is_unknown(w, row, c))
+        return reduce_along_any(w, number, c, out);
     if (!c->nkw)
         return call_asked(w, row, number, c, out);
     own.asked = td_alloc(w->mem, sizeof *own.asked); /* lazy arrays keep the call */
