@@ -711,6 +711,55 @@ def test_what_a_loop_leaves_is_there_behind_a_try(f, n, fails):
     alike(f, n, fails)
 
 
+def maybe(x, seen):
+    seen[x % 3] += 1
+    if x > 2:
+        return x
+
+
+def calls_maybe(x, seen):
+    maybe(x, seen)
+    {1: 2}.get(x)
+    seen.fill(4) if x > 1 else maybe(x, seen)
+    return seen
+
+
+def catches_maybe(x, seen):
+    try:
+        maybe(x, seen)
+    except Exception:
+        return -1
+    return x
+
+
+def yields_maybe(x, seen):
+    def each():
+        yield maybe(x, seen)
+        yield maybe(x + 2, seen)
+
+    found = 0
+    for y in each():
+        found = found * 10 + (7 if y is None else y)
+    return found
+
+
+def caught_in_itself(x, seen):
+    if x > 0:
+        try:
+            caught_in_itself(x - 1, seen)
+        except Exception:
+            seen[x % 3] += 1
+            return 12
+    if x == 1:
+        raise ValueError("one")
+
+
+@pytest.mark.parametrize("f", [calls_maybe, catches_maybe, yields_maybe, caught_in_itself])
+@pytest.mark.parametrize("x", range(5))
+def test_a_result_that_nobody_uses_may_be_none(f, x):
+    alike(f, x, np.zeros(3))
+
+
 LAMBDAS = [lambda x: [x, 2], lambda x: [(x, 1), (2, x)], lambda x: ([x], 1), lambda x: {1: x}.get(2), lambda x: None if x > 3 else x,
            lambda x: f"{x}!", lambda x: (lambda y: [y])(x), lambda x: {x: [x]}, lambda x: [[x], [x, x]]]  # fmt: skip
 

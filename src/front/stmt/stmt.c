@@ -482,7 +482,7 @@ stmt_expr(walk *w, uint32_t node)
         return TD_OK; /* a docstring */
     if (kind_of(w, F(node, Expr_value)) == TD_SYN_Yield)
         return stmt_yield(w, F(node, Expr_value));
-    return expr(w, F(node, Expr_value), &x);
+    return expr_optional(w, F(node, Expr_value), &x);
 }
 
 static td_status
