@@ -760,6 +760,21 @@ def test_a_result_that_nobody_uses_may_be_none(f, x):
     alike(f, x, np.zeros(3))
 
 
+def in_ranges(x, lo, hi, step):
+    r = range(lo, hi, step)
+    return x in r, x not in range(hi), x + 0.5 in r, x * 1.0 in r, r.start, r.stop, r.step
+
+
+def test_ranges_are_asked_for_members():
+    for step in (1, 3, -2, 4):
+        for lo, hi in ((0, 7), (7, -5), (-3, 3), (2, 2)):
+            for x in range(-7, 9):
+                assert compiled_in_ranges(x, lo, hi, step) == in_ranges(x, lo, hi, step)
+
+
+compiled_in_ranges = njit(in_ranges)
+
+
 LAMBDAS = [lambda x: [x, 2], lambda x: [(x, 1), (2, x)], lambda x: ([x], 1), lambda x: {1: x}.get(2), lambda x: None if x > 3 else x,
            lambda x: f"{x}!", lambda x: (lambda y: [y])(x), lambda x: {x: [x]}, lambda x: [[x], [x, x]]]  # fmt: skip
 

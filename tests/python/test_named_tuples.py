@@ -139,8 +139,8 @@ MEMBERS = [
     (lambda x: x in (Light.RED, Light.GREEN), Light.GREEN), (lambda x: x in (1, 2), Light.GREEN), (lambda x: x is None, Light.RED),
     (lambda x: x.value + 1, Light.RED), (lambda x: {x: 5}[Light.RED], Light.RED), (lambda x: Light.RED if x else Light.GREEN, 0),
     (lambda x: 7 if x else 8, Light.RED), (lambda x: [x, Light.RED], Light.GREEN), (lambda x: next_lights(x, 3), Light.RED),
-    (lambda x: x + 1, Number.ONE), (lambda x: x == Number.ONE, 1), (lambda x: Light(x), 2), (lambda x: x.name, Light.RED), (lambda x: str(x), Light.RED),
-    (lambda x: x < Light.GREEN, Light.RED), (lambda x: Light["RED"], 1),
+    (lambda x: (Light["RED"], Light["OFF"]), 1), (lambda x: x + 1, Number.ONE), (lambda x: x == Number.ONE, 1), (lambda x: Light(x), 2), (lambda x: x.name, Light.RED), (lambda x: str(x), Light.RED),
+    (lambda x: x < Light.GREEN, Light.RED), (lambda x: Light["mro"], 1),
 ]  # fmt: skip
 
 
@@ -150,7 +150,7 @@ def test_members_of_enums_are_pythons(case):
     f, x = MEMBERS[case]
     try:
         got = jit(f)(x)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, KeyError):
         assert case >= len(MEMBERS) - 5
         return
     want = f(x)

@@ -230,6 +230,30 @@ compare_tuples(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     return op == TD_SYN_Eq ? (*out = all, TD_OK) : num_unary(w, TD_SYN_Not, &all, out);
 }
 
+/* x in range(lo, hi, step): between the ends, and whole steps from lo. */
+static td_status
+range_has(walk *w, const thing *r, const thing *x, thing *out)
+{
+    const thing *lo = &r->item[0], *hi = &r->item[1], *step = &r->item[2];
+    thing zero = num_int(0), part[5], up;
+
+    if (!is_num(x) || td_dtype_is_complex(x->type->dt))
+        return bad(w, w->node, TD_ERR_TYPE, "%s is looked for in a range: numbers can be",
+                   x->type->name);
+    TD_TRY(num_compare(w, TD_SYN_Gt, step, &zero, &up));
+    TD_TRY(num_compare(w, TD_SYN_GtE, x, lo, &part[0]));
+    TD_TRY(num_compare(w, TD_SYN_Lt, x, hi, &part[1]));
+    TD_TRY(num_compare(w, TD_SYN_LtE, x, lo, &part[2]));
+    TD_TRY(num_compare(w, TD_SYN_Gt, x, hi, &part[3]));
+    for (int i = 0; i < 4; i += 2)
+        TD_TRY(num_op(w, OP_logical_and, (thing[]){part[i], part[i + 1]}, 2, &part[i]));
+    TD_TRY(num_op(w, OP_select, (thing[]){up, part[0], part[2]}, 3, &part[0]));
+    TD_TRY(num_binary(w, TD_SYN_Sub, x, lo, &part[4]));
+    TD_TRY(num_op(w, OP_remainder, (thing[]){part[4], *step}, 2, &part[4]));
+    TD_TRY(num_compare(w, TD_SYN_Eq, &part[4], &zero, &part[4]));
+    return num_op(w, OP_logical_and, (thing[]){part[0], part[4]}, 2, out);
+}
+
 static td_status
 compare_in(walk *w, const thing *a, const thing *b, thing *out)
 {
@@ -247,6 +271,8 @@ compare_in(walk *w, const thing *a, const thing *b, thing *out)
         TD_TRY(num_compare(w, TD_SYN_Eq, b, a, &one));
         return call_row(w, fn_reduce, RED_any, &one, 1, out);
     }
+    if (b->type->kind == TD_T_RANGE && !w->exact)
+        return range_has(w, b, a, out);
     if (b->type->kind != TD_T_TUPLE)
         return bad(w, w->node, TD_ERR_TYPE,
                    "`in` looks into tuples and arrays only in kernels, not into %s", b->type->name);
@@ -491,10 +517,25 @@ is_type(walk *w, const thing *x)
     return !w->host->describe(w->host->ctx, x->type->object, &info) && info.kind == TD_OBJ_TYPE;
 }
 
+/* Color["RED"], a member of an enum by its name */
+static bool
+is_member_name(walk *w, const thing *x, const thing *key, uint32_t *member)
+{
+    td_objinfo class = {0}, name = {0}, found = {0};
+
+    return key->type->kind == TD_T_OBJECT &&
+           !w->host->describe(w->host->ctx, x->type->object, &class) && class.member &&
+           !w->host->describe(w->host->ctx, key->type->object, &name) && name.kind == TD_OBJ_STR &&
+           !w->host->attr(w->host->ctx, x->type->object, name.text, member) &&
+           !w->host->describe(w->host->ctx, *member, &found) && found.kind == TD_OBJ_TUPLE &&
+           found.object;
+}
+
 static td_status
 expr_subscript(walk *w, uint32_t node, thing *out)
 {
     thing x, key = {0};
+    uint32_t obj;
 
     TD_TRY(expr(w, F(node, Subscript_value), &x));
     TD_TRY(expr(w, F(node, Subscript_slice), &key));
@@ -516,6 +557,8 @@ expr_subscript(walk *w, uint32_t node, thing *out)
     case TD_T_OBJECT:
         if (box_may(w) && is_type(w, &x))
             return box_array_type(w, &x, &key, node, out);
+        if (is_member_name(w, &x, &key, &obj))
+            return object(w, obj, node, out);
         /* fallthrough */
     default: return bad(w, node, TD_ERR_TYPE, "%s cannot be indexed in a kernel", x.type->name);
     }

@@ -390,6 +390,8 @@ fn_row(walk *w, const call *c, int number, thing *out)
 td_status
 attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *out)
 {
+    static const char *const parts[] = {"start", "stop", "step"};
+
     if (self->type->kind == TD_T_ARRAY && !is_record(self))
         return array_attribute(w, self, name, node, out);
     if (is_record(self)) {
@@ -402,6 +404,9 @@ attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *ou
         return object_attribute(w, self, name, node, out);
     if (is_num(self))
         return number_attribute(w, self, name, node, out);
+    for (int i = 0; self->type->kind == TD_T_RANGE && !w->exact && i < 3; i++)
+        if (strcmp(name, parts[i]) == 0)
+            return *out = self->item[i], TD_OK;
     return bad(w, node, TD_ERR_VALUE, "%s has no attribute %s in a kernel", self->type->name, name);
 }
 
