@@ -237,7 +237,12 @@ np.flip([[1, 2], [3, 4]])|np.array_equal((1, 2), [1, 2])|np.array_equal(x, 3)|np
 np.array(2.5)|np.nan_to_num(x, True, 1.0, 2.0, 3.0)|np.cov([1, 2, 4], [3, 1, 1])|np.cov(np.arange(6).reshape(2, 3), [1, 0, 1], ddof=0)|np.cov([1, 2, 4], None, True, True)
 np.cov(np.array([10000.1, 10000.2, 10000.4], np.float32))|np.cov([1j, 2, 3])|np.cov(np.arange(6.0).reshape(3, 2), rowvar=False)|np.cov([1.0])|np.corrcoef([1, 2, 4], [3, 1, 1])
 np.corrcoef([1, 2, 4])|np.corrcoef([[1, 2j, 4], [3, 1, 1j]])|np.vander([1.1, nan, inf])|np.vander([1, 2], 0)|np.tri(-1)|np.tri(2, -1)|np.argsort(x[:8].reshape(2, 2, 2))
-np.sort(x[:8].reshape(2, 2, 2))|np.bincount([1, 2, 2], None, 5)""".replace("\n", "|")  # fmt: skip
+np.sort(x[:8].reshape(2, 2, 2))|np.bincount([1, 2, 2], None, 5)|np.sum(3)|np.mean(2.5)|np.max(7)|np.any(0)|np.std(4.0)|np.ptp(3)|np.nanvar(x[:3], ddof=1)
+np.nanstd(np.array([1.0, nan, 4.0, 9.0]), ddof=1)|np.unwrap(np.array([0.0, 3.0, 6.0, 9.5, 1.0, -3.0, 20.0]))|np.unwrap([1, 5, 3, 1], period=4.0)|np.asarray_chkfinite([1, 2])
+np.asarray_chkfinite(x)|np.diagflat([[1, 2], [3, 4]])|np.diagflat([1, 2], -1)|np.insert([1, 2, 3], 1, 9)|np.insert([1, 2, 3], [0, -1, 3], [7, 8, 9])|np.insert([1, 2], 5, 1)
+np.insert([1, 2, 3], 3, [4, 5])|np.insert([1, 2, 3], [1, 1], 6)|np.resize([1, 2, 3], (2, 4))|np.resize([1, 2, 3], 7)|np.resize(x[:0], 3)|np.resize([1], -1)
+np.take_along_axis(x[:6].reshape(2, 3), np.argsort(x[:6].reshape(2, 3), axis=0), 0)|np.take_along_axis(x[:6].reshape(2, 3), np.array([[2], [-1]]), axis=1)
+np.take_along_axis(x[:6].reshape(2, 3), np.array([[3], [0]]), 1)|np.take_along_axis(x, np.array([2, 0]), 0)""".replace("\n", "|")  # fmt: skip
 
 
 @pytest.mark.parametrize("expression", EDGES.split("|"))

@@ -226,6 +226,65 @@ def _delete(arr, obj):
     return _kept(x, keep)
 
 
+def _insert(arr, obj, values):
+    """Values before the places of obj in the elements of arr."""
+    x = np.asarray(arr).flatten()
+    new, at = np.asarray(values).flatten(), np.asarray(obj).flatten()
+    if at.size != 1 and new.size != 1 and at.size != new.size:
+        raise ValueError("shape mismatch: value array could not be broadcast to indexing result")
+    n, places = max(at.size, new.size if at.size == 1 else 0), np.zeros(x.size + 1, np.int64)
+    for k in range(n):
+        i = int(at[k if at.size > 1 else 0])
+        if not -x.size <= i <= x.size:
+            raise IndexError("index is out of bounds for axis 0")
+        places[i + x.size if i < 0 else i] += 1
+    out, end = np.empty(x.size + n, x.dtype), 0
+    for i in range(x.size + 1):
+        for k in range(n if places[i] else 0):
+            j = int(at[k if at.size > 1 else 0])
+            if j == i or j + x.size == i and j < 0:
+                out[end] = new[k if new.size > 1 else 0]
+                end += 1
+        if i < x.size:
+            out[end] = x[i]
+            end += 1
+    return out
+
+
+def _resize(a, new_shape):
+    x, count = np.asarray(a).flatten(), 1
+    if isinstance(new_shape, tuple):
+        for n in new_shape:
+            if n < 0:
+                raise ValueError("all elements of `new_shape` must be non-negative")
+            count *= n
+    else:
+        if new_shape < 0:
+            raise ValueError("all elements of `new_shape` must be non-negative")
+        count = new_shape
+    out = np.zeros(count, x.dtype)
+    for k in range(count if x.size else 0):
+        out[k] = x[k % x.size]
+    return out.reshape(new_shape)
+
+
+def _take_along_axis(arr, indices, axis):
+    if axis is None:
+        return arr.flatten()[indices]
+    if arr.ndim != indices.ndim or arr.ndim > 2:
+        raise ValueError("take_along_axis: arrays have one axis or two here")
+    if arr.ndim == 1:
+        return arr[indices]
+    out = np.empty(indices.shape, arr.dtype)
+    for i, j in np.ndindex(indices.shape):
+        k = int(indices[i, j])
+        n = arr.shape[0] if axis == 0 or axis == -2 else arr.shape[1]
+        if not -n <= k < n:
+            raise IndexError("index is out of bounds for axis", axis)
+        out[i, j] = arr[k, j] if axis == 0 or axis == -2 else arr[i, k]
+    return out
+
+
 def _atleast_1d(x):
     return np.asarray(x) if x.ndim else x.reshape(1)
 
@@ -347,7 +406,8 @@ def _rot90(m, k=1):
 _NUMPYS = {
     "concatenate": _concatenate, "hstack": _hstack, "vstack": _vstack, "column_stack": _column_stack, "stack": _stack,
     "dstack": _dstack, "append": _append, "repeat": _repeat, "roll": _roll, "flip": _flip, "flipud": _flipud,
-    "fliplr": _fliplr, "delete": _delete, "atleast_1d": _atleast_1d, "atleast_2d": _atleast_2d,
+    "fliplr": _fliplr, "delete": _delete, "insert": _insert, "resize": _resize, "take_along_axis": _take_along_axis,
+    "atleast_1d": _atleast_1d, "atleast_2d": _atleast_2d,
     "atleast_3d": _atleast_3d, "array_split": _array_split, "split": _split, "hsplit": _hsplit, "vsplit": _vsplit,
     "tile": _tile, "asfortranarray": _asfortranarray, "rot90": _rot90, "trim_zeros": _trim_zeros,
 }  # fmt: skip

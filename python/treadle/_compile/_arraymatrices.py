@@ -92,6 +92,10 @@ def _diag(v, k=0):
     return line
 
 
+def _diagflat(v, k=0):
+    return _diag(np.asarray(v).flatten(), k)
+
+
 def _trace(a, offset=0):
     if a.ndim != 2:
         raise ValueError("diag requires an array of at least two dimensions")
@@ -247,7 +251,7 @@ def _matrix_power(a, n):
 
 
 _NUMPYS = {
-    "tri": _tri, "tril": _tril, "triu": _triu, "diag": _diag, "trace": _trace, "fill_diagonal": _fill_diagonal,
+    "tri": _tri, "tril": _tril, "triu": _triu, "diag": _diag, "diagflat": _diagflat, "trace": _trace, "fill_diagonal": _fill_diagonal,
     "outer": _outer, "kron": _kron, "cross": _cross, "tril_indices": _tril_indices, "triu_indices": _triu_indices,
     "tril_indices_from": _tril_indices_from, "triu_indices_from": _triu_indices_from, "vander": _vander,
 }  # fmt: skip

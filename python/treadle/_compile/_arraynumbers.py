@@ -302,12 +302,37 @@ def _correlations(c):
     return out
 
 
-def _nanvar(a):
-    return np.var(_without_nan(a))
+def _nanvar(a, ddof=0):
+    return np.var(_without_nan(a), ddof=ddof)
 
 
-def _nanstd(a):
-    return np.std(_without_nan(a))
+def _nanstd(a, ddof=0):
+    return np.std(_without_nan(a), ddof=ddof)
+
+
+def _unwrap(p, period=6.283185307179586):
+    x = np.asarray(p) * 1.0
+    if x.ndim != 1:
+        raise ValueError("unwrap: arrays have one axis here")
+    if isinstance(period, int):
+        raise ValueError("unwrap: the period is a float here")
+    out, turns = x.copy(), 0.0
+    for k in range(1, x.size):
+        step = x[k] - x[k - 1]
+        least = np.mod(step + period / 2, period) - period / 2
+        if least == -period / 2 and step > 0:
+            least = period / 2
+        if abs(step) >= period / 2:
+            turns += least - step
+        out[k] = x[k] + turns
+    return out
+
+
+def _asarray_chkfinite(a):
+    x = np.asarray(a)
+    if not np.all(np.asarray(np.isfinite(x))):
+        raise ValueError("array must not contain infs or NaNs")
+    return x
 
 
 def _nancumsum(a):
@@ -383,7 +408,7 @@ _NUMPYS = {
     "average": _average, "cov": _cov, "corrcoef": _corrcoef, "nanvar": _nanvar, "nanstd": _nanstd, "nancumsum":
     _nancumsum, "trapezoid": _trapezoid, "logspace": _logspace, "geomspace": _geomspace,
     "iinfo": _iinfo, "finfo": _finfo,
-    "iscomplexobj": _iscomplexobj, "isrealobj": _isrealobj, "nancumprod": _nancumprod, "hanning": _hanning,
+    "unwrap": _unwrap, "asarray_chkfinite": _asarray_chkfinite, "iscomplexobj": _iscomplexobj, "isrealobj": _isrealobj, "nancumprod": _nancumprod, "hanning": _hanning,
     "hamming": _hamming, "blackman": _blackman, "bartlett": _bartlett,
 }  # fmt: skip
 
