@@ -251,7 +251,8 @@ def _matrix_power(a, n):
 
 
 _NUMPYS = {
-    "tri": _tri, "tril": _tril, "triu": _triu, "diag": _diag, "diagflat": _diagflat, "trace": _trace, "fill_diagonal": _fill_diagonal,
+    "tri": _tri, "tril": _tril, "triu": _triu, "diag": _diag, "diagflat": _diagflat, "trace": _trace,
+    "fill_diagonal": _fill_diagonal,
     "outer": _outer, "kron": _kron, "cross": _cross, "tril_indices": _tril_indices, "triu_indices": _triu_indices,
     "tril_indices_from": _tril_indices_from, "triu_indices_from": _triu_indices_from, "vander": _vander,
 }  # fmt: skip

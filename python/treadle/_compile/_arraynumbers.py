@@ -408,7 +408,8 @@ _NUMPYS = {
     "average": _average, "cov": _cov, "corrcoef": _corrcoef, "nanvar": _nanvar, "nanstd": _nanstd, "nancumsum":
     _nancumsum, "trapezoid": _trapezoid, "logspace": _logspace, "geomspace": _geomspace,
     "iinfo": _iinfo, "finfo": _finfo,
-    "unwrap": _unwrap, "asarray_chkfinite": _asarray_chkfinite, "iscomplexobj": _iscomplexobj, "isrealobj": _isrealobj, "nancumprod": _nancumprod, "hanning": _hanning,
+    "unwrap": _unwrap, "asarray_chkfinite": _asarray_chkfinite, "iscomplexobj": _iscomplexobj, "isrealobj":
+    _isrealobj, "nancumprod": _nancumprod, "hanning": _hanning,
     "hamming": _hamming, "blackman": _blackman, "bartlett": _bartlett,
 }  # fmt: skip
 
