@@ -359,3 +359,24 @@ def test_arrays_of_indices_beside_numbers(place):
                 njit(f)(b.copy(), i)
         else:
             np.testing.assert_array_equal(njit(f)(b.copy(), i), f(b.copy(), i))
+
+
+LISTS = ["b[[1, 0]]", "b[[i, -1]]", "b[some]", "b[grown]", "b[:, [2, 0]]", "b[1, [0, 2]]", "b[[0, 1], [1, 2]]", "b[[True, False, True, False]]",
+         "b[0][[2, 1]]", "b[[2]]", "b[[True, True, False, False], 1]"]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", LISTS)
+def test_a_list_in_an_index_is_no_tuple(place):
+    b = np.arange(12).reshape(4, 3)
+    head = "some = [1, 0, 1]\n    grown = []\n    for k in range(2):\n        grown.append(k + i)\n    "
+    for body in (f"return {place}", f"{place} = 7\n    return b", f"{place} = {place} * 2\n    return b", f"{place} += 5\n    return b"):
+        f = made(f"def f(b, i):\n    {head}{body}\n", np=np)
+        np.testing.assert_array_equal(njit(f)(b.copy(), 1), f(b.copy(), 1))
+
+
+def test_kernels_take_no_lists_as_indices():
+    def kernel(b, out):
+        out[0] = b[[1, 0]]
+
+    with pytest.raises(TypeError, match="a list is no index"):
+        cuda.jit(kernel)[1, 1](np.ones((3, 3)), np.ones(1))

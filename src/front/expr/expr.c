@@ -540,6 +540,7 @@ expr_subscript(walk *w, uint32_t node, thing *out)
     TD_TRY(expr(w, F(node, Subscript_value), &x));
     TD_TRY(expr(w, F(node, Subscript_slice), &key));
     w->node = node;
+    TD_TRY(lists_as_places(w, &x, F(node, Subscript_slice), &key));
     if (is_list(&x))
         return exact_list_get(w, &x, &key, out);
     if (box_may(w) && !is_box(&x) && (is_text(w, &x) || (x.listed && key.type->kind == TD_T_SLICE)))

@@ -265,6 +265,63 @@ cut_rest(walk *w, cut *c, uint32_t until)
     return TD_OK;
 }
 
+static bool
+is_listed(const thing *k)
+{
+    return k->listed || box_is(k, TD_BOX_LIST);
+}
+
+static bool
+has_list(const thing *key)
+{
+    for (uint32_t i = 0; key->type->kind == TD_T_TUPLE && i < key->type->n; i++)
+        if (is_listed(&key->item[i]))
+            return true;
+    return is_listed(key);
+}
+
+static td_status
+list_as_places(walk *w, thing *k)
+{
+    if (!is_listed(k))
+        return TD_OK;
+    TD_TRY(box_is(k, TD_BOX_LIST) ? box_array(w, k, k) : tuple_array(w, k, NULL, w->node, k));
+    return settle(w, k);
+}
+
+/* Is a list written in the index? Where there are no lists, its value is a tuple. */
+static bool
+writes_list(walk *w, uint32_t node)
+{
+    uint32_t items = kind_of(w, node) == TD_SYN_Tuple ? F(node, Tuple_elts) : 0;
+
+    for (uint32_t i = 0; items && i < count_of(w, items); i++)
+        if (kind_of(w, item_of(w, items, i)) == TD_SYN_List)
+            return true;
+    return kind_of(w, node) == TD_SYN_List;
+}
+
+td_status
+lists_as_places(walk *w, const thing *a, uint32_t node, thing *key)
+{
+    thing own = *key;
+
+    if (a->type->kind != TD_T_ARRAY)
+        return TD_OK;
+    if (!box_may(w) && writes_list(w, node))
+        return bad(w, node, TD_ERR_TYPE, "a list is no index here: make an array of it");
+    if (!box_may(w) || w->exact || !has_list(key))
+        return TD_OK;
+    if (is_listed(key))
+        return list_as_places(w, key);
+    own.item = td_alloc(w->mem, key->type->n * sizeof *own.item);
+    copy_things(own.item, key->item, key->type->n);
+    for (uint32_t i = 0; i < key->type->n; i++)
+        TD_TRY(list_as_places(w, &own.item[i]));
+    *key = tuple_of(w, own.item, key->type->n);
+    return TD_OK;
+}
+
 /* a[key] as a view; ndim 0 is an element. */
 static td_status
 cut_view(walk *w, const thing *a, const thing *key, uint32_t node, thing *out)
@@ -275,6 +332,8 @@ cut_view(walk *w, const thing *a, const thing *key, uint32_t node, thing *out)
     cut c = {.a = a, .r = td_alloc(w->mem, sizeof *c.r)};
     char layout;
 
+    if (has_list(key))
+        return bad(w, node, TD_ERR_TYPE, "a list is no index here: make an array of it");
     *c.r = *a->view;
     for (uint32_t i = 0; i < n; i++)
         real += !is_none(&k[i]) && !is_ellipsis(w, &k[i]);

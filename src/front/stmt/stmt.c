@@ -129,6 +129,7 @@ assign_subscript(walk *w, uint32_t target, const thing *x)
     TD_TRY(expr(w, F(target, Subscript_value), &a));
     TD_TRY(expr(w, F(target, Subscript_slice), &key));
     w->node = target;
+    TD_TRY(lists_as_places(w, &a, F(target, Subscript_slice), &key));
     if (is_packed(&a)) {
         TD_TRY(packed_cut(w, &a, &key, true, target, &to));
         return store_to(w, &to, x, target);
@@ -248,6 +249,7 @@ change_element(walk *w, uint32_t node, bool *done)
         return TD_OK;
     TD_TRY(expr(w, F(target, Subscript_slice), &key));
     w->node = target;
+    TD_TRY(lists_as_places(w, &a, F(target, Subscript_slice), &key));
     places = box_may(w) && chooses(&key);
     if (places) { /* what an array chooses is copied, changed and put back */
         TD_TRY(array_chosen(w, &a, &key, NULL, target, &x));
