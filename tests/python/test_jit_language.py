@@ -711,6 +711,27 @@ def test_what_a_loop_leaves_is_there_behind_a_try(f, n, fails):
     alike(f, n, fails)
 
 
+LISTS_AND_TUPLES = [
+    lambda x: ([x, 2] == (x, 2), (x, 2) == [x, 2], [x, 2] != (x, 2), [x, 2] == [x, 2], (x, 2) == (x, 2)),
+    lambda x: ([x, 2] in [(x, 2)], (x, 2) in [(x, 2)], [x] in [[x], [2]], [[x]] == [(x,)], ([x],) == ((x,),)),
+    lambda x: (tuple([x, 2]), list((x, 2)), tuple([x, 2]) == (x, 2), list((x, 2)) == [x, 2]),
+    lambda x: np.arange(9).reshape(3, 3)[tuple([x, 0])],
+    lambda x: [k for k in range(x)] == (0,),
+]
+
+
+def starred(x):
+    a, *rest = (x, 2, 3)
+    *first, b = [x, 5]
+    return a, rest, first, b, rest == [2, 3], rest == (2, 3)
+
+
+@pytest.mark.parametrize("f", [*LISTS_AND_TUPLES, starred])
+@pytest.mark.parametrize("x", [0, 1])
+def test_lists_are_no_tuples(f, x):
+    alike(f, x)
+
+
 def maybe(x, seen):
     seen[x % 3] += 1
     if x > 2:

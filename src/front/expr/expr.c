@@ -300,6 +300,19 @@ is_constant_text(walk *w, const thing *x)
            !w->host->describe(w->host->ctx, x->type->object, &info) && info.kind == TD_OBJ_STR;
 }
 
+static bool
+is_listed(const thing *x)
+{
+    return x->listed || box_is(x, TD_BOX_LIST);
+}
+
+/* A list never equals a tuple. */
+static bool
+list_and_tuple(const thing *a, const thing *b)
+{
+    return is_listed(a) && b->type->kind == TD_T_TUPLE && !b->listed;
+}
+
 td_status
 compare_things(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
@@ -317,6 +330,8 @@ compare_things(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     }
     if (op != TD_SYN_In && op != TD_SYN_NotIn && (is_member(w, a) || is_member(w, b)))
         return compare_members(w, op, a, b, out);
+    if ((op == TD_SYN_Eq || op == TD_SYN_NotEq) && (list_and_tuple(a, b) || list_and_tuple(b, a)))
+        return *out = num_bool(op == TD_SYN_NotEq), TD_OK;
     switch (op) {
     case TD_SYN_Is:
     case TD_SYN_IsNot:

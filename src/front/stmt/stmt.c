@@ -72,6 +72,7 @@ unpack_targets(walk *w, uint32_t list, const thing *x, uint32_t node)
             uint32_t m = have - (n - 1);
             thing rest = tuple_of(w, x->item + at, m);
 
+            rest.listed = box_may(w) ? target : 0;
             TD_TRY(assign(w, F(target, Starred_value), &rest));
             at += m;
         } else {
