@@ -714,9 +714,9 @@ def test_what_a_loop_leaves_is_there_behind_a_try(f, n, fails):
 LISTS_AND_TUPLES = [
     lambda x: ([x, 2] == (x, 2), (x, 2) == [x, 2], [x, 2] != (x, 2), [x, 2] == [x, 2], (x, 2) == (x, 2)),
     lambda x: ([x, 2] in [(x, 2)], (x, 2) in [(x, 2)], [x] in [[x], [2]], [[x]] == [(x,)], ([x],) == ((x,),)),
-    lambda x: (tuple([x, 2]), list((x, 2)), tuple([x, 2]) == (x, 2), list((x, 2)) == [x, 2]),
-    lambda x: np.arange(9).reshape(3, 3)[tuple([x, 0])],
-    lambda x: [k for k in range(x)] == (0,),
+    lambda x: (tuple([x, 2]), list((x, 2)), tuple([x, 2]) == (x, 2), list((x, 2)) == [x, 2]),  # noqa: C409, C410
+    lambda x: np.arange(9).reshape(3, 3)[tuple([x, 0])],  # noqa: C409
+    lambda x: [k + 0 for k in range(x)] == (0,),
 ]
 
 
