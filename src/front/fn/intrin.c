@@ -137,6 +137,15 @@ call_into(walk *w, int number, const call *c, uint32_t k, thing *out)
     return to.type->ndim ? call_fill(w, &to, &r, c->node) : array_store(w, &to, &r, c->node);
 }
 
+/* Is the one argument of min or max a list of numbers, which are compared as they are? */
+static bool
+holds_numbers_alone(walk *w, const call *c)
+{
+    const td_type *item = c->n == 1 && !c->nkw ? box_elem(w, c->arg, BOX_ELEM) : NULL;
+
+    return item && item->kind == TD_T_NUM;
+}
+
 /* Functions that take arrays also take lists of numbers: the array is a view of the list's memory. */
 static td_status
 lists_as_arrays(walk *w, const td_intrinsic_row *row, const call *c)
@@ -150,7 +159,8 @@ lists_as_arrays(walk *w, const td_intrinsic_row *row, const call *c)
         if (row->fn == know[i])
             return TD_OK;
     for (uint32_t i = 0; i < c->n; i++)
-        if (box_is(&c->arg[i], TD_BOX_LIST)) {
+        if (box_is(&c->arg[i], TD_BOX_LIST) &&
+            !(row->fn == fn_minmax && !holds_numbers_alone(w, c))) {
             TD_TRY(box_array(w, &c->arg[i], &c->arg[i]));
             if (row->fn == fn_asarray) /* the list may move */
                 TD_TRY(array_copy(w, &c->arg[i], NULL, c->node, &c->arg[i]));
