@@ -735,8 +735,8 @@ def test_lists_are_no_tuples(f, x):
 EXTREMES = [
     lambda x: (max([1, 2, 3], key=lambda v: -v), min([4, 5, 6], key=lambda v: v % 5), max((x, 7, 3), key=abs), min(x, -9, key=lambda v: -v)),
     lambda x: (max([(1, "a"), (x, "b"), (1, "c")]), min([(2, "a"), (x, "b")]), max([(1, "a"), (x, "b"), (1, "c")], key=lambda t: t[0])),
-    lambda x: (max({1: 5, 2: x, 3: 5}, key=lambda k: -k), max([k for k in range(x)], default=9), min([[x], [1, 2]], key=len)),
-    lambda x: (max(["b", "a"][:x], default="z"), min([0.5, x], default=3.0), max([2, 1], key=None), max([k for k in range(x)], key=lambda v: v)),
+    lambda x: (max({1: 5, 2: x, 3: 5}, key=lambda k: -k), max(list(range(x)), default=9), min([[x], [1, 2]], key=len)),
+    lambda x: (max(["b", "a"][:x], default="z"), min([0.5, x], default=3.0), max([2, 1], key=None), max(list(range(x)), key=lambda v: v)),
 ]
 
 
