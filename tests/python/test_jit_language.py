@@ -800,6 +800,17 @@ def in_ranges(x, lo, hi, step):
     return x in r, x not in range(hi), x + 0.5 in r, x * 1.0 in r, r.start, r.stop, r.step
 
 
+def nth_of_range(k, lo, hi, step):
+    r = range(lo, hi, step)
+    return r[k], len(r), r[-1]
+
+
+@pytest.mark.parametrize("ends", [(0, 7, 1), (7, -5, -2), (-3, 3, 4), (2, 2, 1), (5, 0, 1), (0, 9, 3)])
+def test_ranges_are_indexed(ends):
+    for k in range(-8, 9):
+        alike(nth_of_range, k, *ends)
+
+
 def test_ranges_are_asked_for_members():
     for step in (1, 3, -2, 4):
         for lo, hi in ((0, 7), (7, -5), (-3, 3), (2, 2)):

@@ -2,6 +2,7 @@
 #include "front/infer/box.h"
 #include "front/infer/exact.h"
 #include "front/infer/intrin.h"
+#include "front/infer/lazy.h"
 
 #include <string.h>
 
@@ -532,6 +533,23 @@ is_type(walk *w, const thing *x)
     return !w->host->describe(w->host->ctx, x->type->object, &info) && info.kind == TD_OBJ_TYPE;
 }
 
+/* range(lo, hi, step)[k] */
+static td_status
+range_index(walk *w, const thing *r, const thing *key, uint32_t node, thing *out)
+{
+    thing n, zero = num_int(0), below;
+    td_val at = val_as(w, key, TD_I64), count, ok;
+
+    TD_TRY(iter_length(w, r, node, &n));
+    count = val_as(w, &n, TD_I64); /* may be negative, where there are none */
+    below = num_val(TD_BOOL, TD_E2(w->f, less, at, val_as(w, &zero, TD_I64)));
+    at = TD_E3(w->f, select, below.num.re, TD_E2(w->f, add, at, count), at);
+    ok = TD_E2(w->f, logical_and, TD_E2(w->f, less, at, count),
+               TD_E2(w->f, greater_equal, at, val_as(w, &zero, TD_I64)));
+    TD_TRY(must(w, ok, TD_REPORT_LOOKUP, "range object index out of range", NULL, 0));
+    return iter_item(w, r, at, node, out);
+}
+
 /* Color["RED"], a member of an enum by its name */
 static bool
 is_member_name(walk *w, const thing *x, const thing *key, uint32_t *member)
@@ -570,6 +588,11 @@ expr_subscript(walk *w, uint32_t node, thing *out)
         TD_TRY(record_part(w, &x, &key, node, out));
         return loaded(w, out);
     case TD_T_RECORD: TD_TRY(record_part(w, &x, &key, node, out)); return loaded(w, out);
+    case TD_T_RANGE:
+        if (is_int(&key) && !w->exact)
+            return range_index(w, &x, &key, node, out);
+        return bad(w, node, TD_ERR_TYPE, "a range is indexed by an integer here, not by %s",
+                   key.type->name);
     case TD_T_OBJECT:
         if (box_may(w) && is_type(w, &x))
             return box_array_type(w, &x, &key, node, out);
