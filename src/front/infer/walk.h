@@ -374,6 +374,7 @@ is_records(const td_type *array)
 }
 
 /* ---- index.c ---- */
+td_status expr_compare(walk *w, uint32_t node, thing *out); /* a < b < c: evaluates each operand once */
 td_status lists_as_places(walk *w, const thing *a, uint32_t node, thing *key); /* lists in an array's index, written at the node, become arrays, where a function may make them */
 td_status array_index(walk *w, const thing *a, const thing *key, uint32_t node, thing *out); /* a[key]: element or view */
 td_status element_view(walk *w, const thing *a, const thing *key, uint32_t node, thing *out); /* a[key] as a view, 0-d for an element */
