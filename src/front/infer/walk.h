@@ -374,6 +374,8 @@ is_records(const td_type *array)
 }
 
 /* ---- index.c ---- */
+td_status check_range(walk *w, const char *name, const dim *shape, uint32_t ndim, uint32_t axis, td_val v, const thing *given, uint32_t node, td_val *ok); /* debug: reports an index beyond its axis */
+td_val    position(walk *w, const thing *i, const dim *n); /* i on an axis of extent n; a negative i counts from the end */
 td_status expr_compare(walk *w, uint32_t node, thing *out); /* a < b < c: evaluates each operand once */
 td_status lists_as_places(walk *w, const thing *a, uint32_t node, thing *key); /* lists in an array's index, written at the node, become arrays, where a function may make them */
 td_status array_index(walk *w, const thing *a, const thing *key, uint32_t node, thing *out); /* a[key]: element or view */
