@@ -122,12 +122,19 @@ def test_of_three_axes_and_one(expression):
 
 
 def test_any_number_of_axes_is_joined_along_the_first():
-    joined = njit(lambda a: (np.concatenate((a, a[:1])), np.concatenate((a, a), -3)))
+    joined = njit(
+        lambda a: (
+            np.concatenate((a, a[:1])), np.concatenate((a, a), -3), np.concatenate((a, a[:, :1] > 2), 1), np.hstack((a[:, :1], a)),
+            np.concatenate((a * 1.5, a[:, :, :1]), -1),
+        )
+    )  # fmt: skip
     for a in CUBES:
         for got, want in zip(joined(a), joined.py_func(a)):
             np.testing.assert_array_equal(got, want)
     with pytest.raises(ValueError):
         njit(lambda a: np.concatenate((a, a[:, :1])))(CUBES[0])
+    with pytest.raises(ValueError):
+        njit(lambda a: np.concatenate((a, a[:, :, :1]), 1))(CUBES[0])
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -213,3 +220,163 @@ def test_elements_of_expressions_are_written_to_nobody(statement):
     f = made(f"def f(a):\n    {statement}\n    return a * 1", np=np)
     for a in (np.arange(3.0), np.arange(6.0).reshape(3, 2)):
         np.testing.assert_array_equal(njit(f)(a), f(a))
+
+
+# Places where NumPy decides by rules of its own: missing values, wrong orders, lengths that differ, what is optional.
+NAN, INF = np.nan, np.inf
+EDGES = """np.interp(x, [1, 2, 3], [1.0, nan, 3.0])|np.interp(x, [1.0, 2.0, inf], [1.0, 2.0, 5.0])|np.interp(x, [1.0, 2.0, 4.0], [-inf, inf, 0.0])|np.interp(x, [2.0], [3.0])
+np.interp(x, [1.0, 2.0], [1.0])|np.interp(x, [1.0, 2.0, 3.0], [1j, 2.0, 1 + 1j])|np.interp(x, np.array([1.1, 2.2], np.float32), np.array([0.1, 0.7], np.float32))
+np.digitize(x, [3.0, 2.0, -inf])|np.digitize(x, [nan, 3.0, 2.0])|np.digitize(x, [1.0, 2.0, nan], True)|np.digitize(x, [1.0, 3.0, 2.0])|np.digitize(x, [nan, 1.5, 2.3, nan])
+np.searchsorted([1, 2, 0], [[5, 4], [6, 7], [2, 1], [0, 3]])|np.searchsorted([9, 1, 4, 2, 0, 3, 7, 6, 8], [[5, 10], [10, 5], [-1, 5]], side='right')|np.searchsorted(x, x)
+np.searchsorted(x, x, 'right')|np.searchsorted([1, 2], 1, 'middle')|np.extract([1, 0, 1], x)|np.extract([1] * 9, x)|np.extract(x > 1, [1, 2, 3, 4, 5, 6, 7, 8])|np.partition(x, 99)
+np.partition(x, (0, -1))[0]|np.argpartition(x, -99)|np.partition(x, 1)[1]|np.intersect1d([1, 2], [2.0, 3.0])|np.intersect1d(x[:0], [1, 2])|np.intersect1d([1, 3, 5], [5, 3], True)
+np.setdiff1d([3, 1, 2, 1], [2], True)|np.setxor1d([3, 1], [1, 2], True)|np.isin(x, [1, 2], invert=True)|np.isin(1, [1, 2])|np.ediff1d([1, 4, 9], 7, [-1, 0])|np.ediff1d(x, 1.0)
+np.ediff1d(x, None, 3)|np.trim_zeros([0, 1, 0], 'b')|np.trim_zeros([0, 1, 0], 'F')|np.average([1, 2, 3], None, [1, 1, 2])|np.average([1.0, 2.0], weights=[1.0, -1.0])
+np.geomspace(-1, -1000, 4)|np.geomspace(1, 1e6, 7)|np.geomspace(-3, 3, 4)|np.geomspace(0, 1)|np.linspace(0, 1j, 3)|np.linspace(1j, 2, 4, endpoint=False)|np.flipud([1, 2])
+np.flip([[1, 2], [3, 4]])|np.array_equal((1, 2), [1, 2])|np.array_equal(x, 3)|np.allclose(1.0, 1.0 + 1e-9)|np.allclose([1.0, nan], [1.0, nan], equal_nan=True)|np.asarray(3)
+np.array(2.5)|np.nan_to_num(x, True, 1.0, 2.0, 3.0)|np.cov([1, 2, 4], [3, 1, 1])|np.cov(np.arange(6).reshape(2, 3), [1, 0, 1], ddof=0)|np.cov([1, 2, 4], None, True, True)
+np.cov(np.array([10000.1, 10000.2, 10000.4], np.float32))|np.cov([1j, 2, 3])|np.cov(np.arange(6.0).reshape(3, 2), rowvar=False)|np.cov([1.0])|np.corrcoef([1, 2, 4], [3, 1, 1])
+np.corrcoef([1, 2, 4])|np.corrcoef([[1, 2j, 4], [3, 1, 1j]])|np.vander([1.1, nan, inf])|np.vander([1, 2], 0)|np.tri(-1)|np.tri(2, -1)|np.argsort(x[:8].reshape(2, 2, 2))
+np.sort(x[:8].reshape(2, 2, 2))|np.bincount([1, 2, 2], None, 5)|np.sum(3)|np.mean(2.5)|np.max(7)|np.any(0)|np.std(4.0)|np.ptp(3)|np.nanvar(x[:3], ddof=1)
+np.nanstd(np.array([1.0, nan, 4.0, 9.0]), ddof=1)|np.unwrap(np.array([0.0, 3.0, 6.0, 9.5, 1.0, -3.0, 20.0]))|np.unwrap([1, 5, 3, 1], period=4.0)|np.asarray_chkfinite([1, 2])
+np.asarray_chkfinite(x)|np.diagflat([[1, 2], [3, 4]])|np.diagflat([1, 2], -1)|np.insert([1, 2, 3], 1, 9)|np.insert([1, 2, 3], [0, -1, 3], [7, 8, 9])|np.insert([1, 2], 5, 1)
+np.insert([1, 2, 3], 3, [4, 5])|np.insert([1, 2, 3], [1, 1], 6)|np.resize([1, 2, 3], (2, 4))|np.resize([1, 2, 3], 7)|np.resize(x[:0], 3)|np.resize([1], -1)
+np.take_along_axis(x[:6].reshape(2, 3), np.argsort(x[:6].reshape(2, 3), axis=0), 0)|np.take_along_axis(x[:6].reshape(2, 3), np.array([[2], [-1]]), axis=1)
+np.take_along_axis(x[:6].reshape(2, 3), np.array([[3], [0]]), 1)|np.take_along_axis(x, np.array([2, 0]), 0)""".replace("\n", "|")  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", EDGES.split("|"))
+def test_edges(expression):
+    x = np.array([1.0, NAN, 0.5, INF, 2.0, 2.5, -INF, 3.0, 7.0])
+    f = made(f"def f(x):\n    return {expression}\n", np=np, nan=NAN, inf=INF)
+    results = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for g in (njit(f), f):
+            try:
+                results.append(g(x))
+            except Exception as e:
+                results.append(e)
+    got, want = results
+    if isinstance(want, Exception):
+        assert type(got) is type(want), (got, want)
+        return
+    assert not isinstance(got, Exception), got
+    assert np.shape(got) == np.shape(want) and np.asarray(got).dtype.kind == np.asarray(want).dtype.kind, (got, want)
+    np.testing.assert_allclose(got, want, rtol=1e-14, atol=1e-15)
+
+
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+@pytest.mark.parametrize("dtype", [np.int8, np.float64, np.complex128])
+def test_products_of_vectors_of_all_lengths(mode, dtype):
+    both_of = made(f"def f(a, v):\n    return np.convolve(a, v, '{mode}'), np.correlate(a, v, '{mode}')\n", np=np)
+    compiled = njit(both_of)
+    for m in range(1, 7):
+        for n in range(1, 7):
+            a, v = np.arange(1, m + 1).astype(dtype), np.arange(n, 0, -1).astype(dtype)
+            if dtype is np.complex128:
+                v = v * 1j + 1
+            for got, want in zip(compiled(a, v), both_of(a, v)):
+                np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (7, 3), (3, 7), (2, 2, 2), (2, 3, 2), (4,)])
+@pytest.mark.parametrize("value", [5, (1, 2), np.array([7, 8, 9])])
+@pytest.mark.parametrize("wrap", [False, True])
+def test_diagonals_are_filled(shape, value, wrap):
+    def fill(a, v, w):
+        np.fill_diagonal(a, v, w)
+
+    left = []
+    for f in (njit(fill), fill):
+        a = np.zeros(shape)
+        try:
+            f(a, value, wrap)
+        except ValueError as e:
+            a = str(e)
+        left.append(a)
+    np.testing.assert_array_equal(*left)
+
+
+STORES = ["d[:] = s", "d[::-1] = s", "d[1:] = s[:-1]", "d[:-1] = s[1:]", "d += s", "d[:] = s * 2 + d", "d[i] = s", "d[d > 2] = s[d > 2]",
+          "d[...] = s[::-1] - s", "np.add(s, s[::-1], d)", "np.clip(s, 1, 4, d)", "np.round(s[::-1], 1, d)", "d[:] = np.where(s > 2, s, d[::-1])", "d[2:5] *= s[1:4]"]  # fmt: skip
+ROWS = ["d[:, :] = s", "d[::-1] = s", "d[:, i] = s", "d[i] = s", "d[i] = s[1]", "d[:] = s.T", "d[i, i] = s[0]", "d[0] = s[:, 0]", "d -= s[0]"]
+
+
+@pytest.mark.parametrize("store", STORES + ROWS)
+def test_arguments_that_share_memory(store):
+    """A whole array is stored as if its source were computed before, wherever the two arguments lie in one memory."""
+    f = made(f"def f(d, s, i):\n    {store}\n", np=np)
+    compiled, order = njit(f), np.array([3, 0, 1, 2, 4, 5])
+    # NumPy itself copies vectors of different strides in order, over what it has not read yet
+    for stride in (1, 2, -1) if store in ROWS else (1, -1):
+        for start in range(7):
+            left = []
+            for g in (compiled, f):
+                memory = np.arange(40.0) % 7
+                if store in ROWS:
+                    square = memory.reshape(4, 10)
+                    d, s = square[:, start : start + 4], square[:, 3:7]
+                    d, s = (d[::-1] if stride < 0 else d), (s.T if stride == 2 else s)
+                else:
+                    d, s = memory[3:9][::stride], memory[start : start + 6]
+                g(d, s, order[:4] if store in ROWS else order)
+                left.append(memory)
+            np.testing.assert_array_equal(*left)
+
+
+AXES = ["a.sum(k)", "np.mean(a, axis=k)", "a.max(axis=k)", "np.argmin(a, k)", "np.std(a, axis=k)", "np.nansum(a, k)", "np.nanmax(a, axis=k)",
+        "np.nanmean(a, k)", "np.ptp(a, k)", "(a * 2 + 1).prod(axis=k)", "np.any(a > 3, k)", "np.count_nonzero(a, axis=k)"]  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", AXES)
+def test_an_axis_that_only_the_running_program_knows(expression):
+    f = made(f"def f(a, k):\n    return {expression}\n", np=np)
+    compiled = njit(f)
+    missing = np.arange(24.0).reshape(2, 3, 4)
+    missing[1, 2, 3] = np.nan
+    for a in (missing, np.arange(6).reshape(2, 3), np.arange(12.0).reshape(3, 4).T, np.arange(5.0)):
+        for k in range(-a.ndim, a.ndim):
+            got, want = compiled(a, k), f(a, k)
+            assert np.shape(got) == np.shape(want)
+            np.testing.assert_allclose(got, want)
+        for k in (-a.ndim - 1, a.ndim):
+            with pytest.raises(ValueError, match="axis"):
+                compiled(a, k)
+
+
+INDICES = ["b[1, i]", "b[1, i, :]", "b[i, 1]", "b[:, 1, i]", "b[:, i, 1]", "b[:, i]", "b[:, i, :]", "b[1:, i]", "b[-1, i]", "b[:, i, 1:3]", "b[i, 1, 2]",
+           "b[1, i, 2]", "b[1, 2, i]", "b[1, i, ::-1]", "b[0, b[0, :, 0] > 5]", "b[0, :, i]"]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", INDICES)
+def test_arrays_of_indices_beside_numbers(place):
+    b, i = np.arange(60).reshape(3, 4, 5), np.array([2, 0, 1])
+    for body in (f"return {place}", f"{place} = 7\n    return b", f"{place} = {place} * 2\n    return b"):
+        f = made(f"def f(b, i):\n    {body}\n", np=np)
+        if place == "b[0, :, i]":
+            with pytest.raises(TypeError, match="a slice between"):
+                njit(f)(b.copy(), i)
+        else:
+            np.testing.assert_array_equal(njit(f)(b.copy(), i), f(b.copy(), i))
+
+
+LISTS = ["b[[1, 0]]", "b[[i, -1]]", "b[some]", "b[grown]", "b[:, [2, 0]]", "b[1, [0, 2]]", "b[[0, 1], [1, 2]]", "b[[True, False, True, False]]",
+         "b[0][[2, 1]]", "b[[2]]", "b[[True, True, False, False], 1]"]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", LISTS)
+def test_a_list_in_an_index_is_no_tuple(place):
+    b = np.arange(12).reshape(4, 3)
+    head = "some = [1, 0, 1]\n    grown = []\n    for k in range(2):\n        grown.append(k + i)\n    "
+    for body in (f"return {place}", f"{place} = 7\n    return b", f"{place} = {place} * 2\n    return b", f"{place} += 5\n    return b"):
+        f = made(f"def f(b, i):\n    {head}{body}\n", np=np)
+        np.testing.assert_array_equal(njit(f)(b.copy(), 1), f(b.copy(), 1))
+
+
+def test_kernels_take_no_lists_as_indices():
+    def kernel(b, out):
+        out[0] = b[[1, 0]]
+
+    with pytest.raises(TypeError, match="a list is no index"):
+        cuda.jit(kernel)[1, 1](np.ones((3, 3)), np.ones(1))

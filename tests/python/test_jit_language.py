@@ -711,6 +711,126 @@ def test_what_a_loop_leaves_is_there_behind_a_try(f, n, fails):
     alike(f, n, fails)
 
 
+LISTS_AND_TUPLES = [
+    lambda x: ([x, 2] == (x, 2), (x, 2) == [x, 2], [x, 2] != (x, 2), [x, 2] == [x, 2], (x, 2) == (x, 2)),
+    lambda x: ([x, 2] in [(x, 2)], (x, 2) in [(x, 2)], [x] in [[x], [2]], [[x]] == [(x,)], ([x],) == ((x,),)),
+    lambda x: (tuple([x, 2]), list((x, 2)), tuple([x, 2]) == (x, 2), list((x, 2)) == [x, 2]),  # noqa: C409, C410
+    lambda x: np.arange(9).reshape(3, 3)[tuple([x, 0])],  # noqa: C409
+    lambda x: [k + 0 for k in range(x)] == (0,),
+]
+
+
+def starred(x):
+    a, *rest = (x, 2, 3)
+    *first, b = [x, 5]
+    return a, rest, first, b, rest == [2, 3], rest == (2, 3)
+
+
+@pytest.mark.parametrize("f", [*LISTS_AND_TUPLES, starred])
+@pytest.mark.parametrize("x", [0, 1])
+def test_lists_are_no_tuples(f, x):
+    alike(f, x)
+
+
+EXTREMES = [
+    lambda x: (max([1, 2, 3], key=lambda v: -v), min([4, 5, 6], key=lambda v: v % 5), max((x, 7, 3), key=abs), min(x, -9, key=lambda v: -v)),
+    lambda x: (max([(1, "a"), (x, "b"), (1, "c")]), min([(2, "a"), (x, "b")]), max([(1, "a"), (x, "b"), (1, "c")], key=lambda t: t[0])),
+    lambda x: (max({1: 5, 2: x, 3: 5}, key=lambda k: -k), max(list(range(x)), default=9), min([[x], [1, 2]], key=len)),
+    lambda x: (max(["b", "a"][:x], default="z"), min([0.5, x], default=3.0), max([2, 1], key=None), max(list(range(x)), key=lambda v: v)),
+]
+
+
+@pytest.mark.parametrize("f", EXTREMES)
+@pytest.mark.parametrize("x", [0, 1, 5])
+def test_extremes_by_a_key_and_of_nothing(f, x):
+    alike(f, x)
+
+
+def maybe(x, seen):
+    seen[x % 3] += 1
+    if x > 2:
+        return x
+
+
+def calls_maybe(x, seen):
+    maybe(x, seen)
+    {1: 2}.get(x)
+    seen.fill(4) if x > 1 else maybe(x, seen)
+    return seen
+
+
+def catches_maybe(x, seen):
+    try:
+        maybe(x, seen)
+    except Exception:
+        return -1
+    return x
+
+
+def yields_maybe(x, seen):
+    def each():
+        yield maybe(x, seen)
+        yield maybe(x + 2, seen)
+
+    found = 0
+    for y in each():
+        found = found * 10 + (7 if y is None else y)
+    return found
+
+
+def caught_in_itself(x, seen):
+    if x > 0:
+        try:
+            caught_in_itself(x - 1, seen)
+        except Exception:
+            seen[x % 3] += 1
+            return 12
+    if x == 1:
+        raise ValueError("one")
+
+
+@pytest.mark.parametrize("f", [calls_maybe, catches_maybe, yields_maybe, caught_in_itself])
+@pytest.mark.parametrize("x", range(5))
+def test_a_result_that_nobody_uses_may_be_none(f, x):
+    alike(f, x, np.zeros(3))
+
+
+def in_ranges(x, lo, hi, step):
+    r = range(lo, hi, step)
+    return x in r, x not in range(hi), x + 0.5 in r, x * 1.0 in r, r.start, r.stop, r.step
+
+
+def nth_of_range(k, lo, hi, step):
+    r = range(lo, hi, step)
+    return r[k], len(r), r[-1]
+
+
+@pytest.mark.parametrize("ends", [(0, 7, 1), (7, -5, -2), (-3, 3, 4), (2, 2, 1), (5, 0, 1), (0, 9, 3)])
+def test_ranges_are_indexed(ends):
+    for k in range(-8, 9):
+        alike(nth_of_range, k, *ends)
+
+
+def test_ranges_are_asked_for_members():
+    for step in (1, 3, -2, 4):
+        for lo, hi in ((0, 7), (7, -5), (-3, 3), (2, 2)):
+            for x in range(-7, 9):
+                assert compiled_in_ranges(x, lo, hi, step) == in_ranges(x, lo, hi, step)
+
+
+compiled_in_ranges = njit(in_ranges)
+
+
+LAMBDAS = [lambda x: [x, 2], lambda x: [(x, 1), (2, x)], lambda x: ([x], 1), lambda x: {1: x}.get(2), lambda x: None if x > 3 else x,
+           lambda x: f"{x}!", lambda x: (lambda y: [y])(x), lambda x: {x: [x]}, lambda x: [[x], [x, x]]]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", LAMBDAS)
+@pytest.mark.parametrize("x", [1, 5])
+def test_a_lambda_gives_what_a_function_returns(f, x):
+    alike(f, x)
+
+
 def test_parallel_diagnostics_print_what_explain_tells(capsys):
     @njit
     def f(a):

@@ -221,3 +221,13 @@ def test_overloads_that_ask_for_values_are_refused():
     _overloads.register(power, lambda x, n: lambda x, n: literally(n))
     with pytest.raises(TypeError, match="power: its overload calls numba.literally"):
         njit(lambda x, n: power(x, n))(3, 2)
+
+
+def test_an_overload_may_be_the_function_itself():
+    from treadle._compile import _overloads
+
+    def double(x):
+        return x + x
+
+    _overloads.register(double, lambda x: double)
+    assert njit(lambda x: double(x))(3) == 6

@@ -190,7 +190,7 @@ class Color(enum.Enum):
 def test_enums_and_constants_as_arguments(dev):
     @cuda.jit
     def k(out, x):
-        out[0] = x
+        out[0] = x.value
 
     @cuda.jit
     def apply(out, f, x):

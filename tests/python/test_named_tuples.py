@@ -1,6 +1,7 @@
-"""Named tuples in compiled functions: fields by name, made, changed, returned, on all devices."""
+"""Named tuples and enums in compiled functions: fields by name, made, changed, returned, on all devices."""
 
 import collections
+import enum
 import typing
 
 import numpy as np
@@ -108,3 +109,60 @@ def test_refused(line, error, match):
     f = jit(function(f"def f(p):\n    return {line}\n", Point=Point, Other=Other))
     with pytest.raises(error, match=match):
         f(Point(1, 2))
+
+
+class Light(enum.Enum):
+    RED = 1
+    GREEN = 2
+    OFF = "off"
+
+
+class Signal(enum.Enum):
+    RED = 1
+
+
+class Number(enum.IntEnum):
+    ONE = 1
+
+
+def next_lights(x, n):
+    seen = [x]
+    for _ in range(n):
+        x = Light.GREEN if x is Light.RED else Light.RED
+        seen.append(x)
+    return seen
+
+
+MEMBERS = [
+    (lambda x: x, Light.RED), (lambda x: x, Light.OFF), (lambda x: (x, Light.GREEN), Light.RED), (lambda x: x == Light.RED, Light.RED),
+    (lambda x: x is not Light.RED, Light.GREEN), (lambda x: x == 1, Light.RED), (lambda x: 1 != x, Light.RED), (lambda x: x == Signal.RED, Light.RED),
+    (lambda x: x in (Light.RED, Light.GREEN), Light.GREEN), (lambda x: x in (1, 2), Light.GREEN), (lambda x: x is None, Light.RED),
+    (lambda x: x.value + 1, Light.RED), (lambda x: {x: 5}[Light.RED], Light.RED), (lambda x: Light.RED if x else Light.GREEN, 0),
+    (lambda x: 7 if x else 8, Light.RED), (lambda x: [x, Light.RED], Light.GREEN), (lambda x: next_lights(x, 3), Light.RED),
+    (lambda x: (Light["RED"], Light["OFF"]), 1), (lambda x: x + 1, Number.ONE), (lambda x: x == Number.ONE, 1), (lambda x: Light(x), 2), (lambda x: x.name, Light.RED), (lambda x: str(x), Light.RED),
+    (lambda x: x < Light.GREEN, Light.RED), (lambda x: Light["mro"], 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", range(len(MEMBERS)))
+def test_members_of_enums_are_pythons(case):
+    """A member is the member that Python has, or the function is refused: it is no number."""
+    f, x = MEMBERS[case]
+    try:
+        got = jit(f)(x)
+    except (TypeError, ValueError, KeyError):
+        assert case >= len(MEMBERS) - 5
+        return
+    want = f(x)
+    assert got == want and type(got) is type(want)
+
+
+def test_members_in_executors():
+    from treadle.executor import DeviceExecutor
+
+    with DeviceExecutor("cpu") as ex:
+        assert list(ex.map(is_red, [1, 2, 3])) == [is_red(x) for x in (1, 2, 3)]
+
+
+def is_red(x):
+    return (Light.RED == x, Light.RED if x > 1 else Light.GREEN)

@@ -380,6 +380,72 @@ def test_stencil_out_and_errors():
         cross(x, x)
 
 
+STEP, STRIDE = 1, 2
+NEIGHBOURS = [  # the stencil, and what it gives at a place of the inside, by absolute indices
+    (lambda a: a[1 + 1, -STEP] + a[0, 2 * 1 - 1], lambda a, i, j: a[i + 2, j - 1] + a[i, j + 1], ((0, 2), (-1, 1))),
+    (lambda a: np.sum(a[-1:2, 0:STRIDE]), lambda a, i, j: a[i - 1 : i + 2, j : j + 2].sum(), ((-1, 1), (0, 1))),
+    (lambda a: np.median(a[-2:1, -1:2]), lambda a, i, j: np.median(a[i - 2 : i + 1, j - 1 : j + 2]), ((-2, 0), (-1, 1))),
+    (lambda a: a[-1:2, 0].max() - a[0, 0], lambda a, i, j: a[i - 1 : i + 2, j].max() - a[i, j], ((-1, 1), (0, 0))),
+    (lambda a: a[-1:2:2, 1].sum(), lambda a, i, j: a[i - 1, j + 1] + a[i + 1, j + 1], ((-1, 1), (0, 1))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", range(len(NEIGHBOURS)))
+@pytest.mark.parametrize("compiled", [False, True])
+def test_stencil_offsets_are_constants_and_slices(case, compiled):
+    body, place, ((up, down), (left, right)) = NEIGHBOURS[case]
+    f = stencil(body)
+    x = np.random.default_rng(case).integers(0, 99, (6, 7)).astype(float)
+    want = np.zeros_like(x)
+    for i in range(-up, 6 - down):
+        for j in range(-left, 7 - right):
+            want[i, j] = place(x, i, j)
+    np.testing.assert_allclose((njit(lambda a: f(a)) if compiled else f)(x), want)
+
+
+def test_stencil_offsets_follow_the_names_they_come_from():
+    global STEP
+
+    @stencil
+    def shifted(a):
+        t = 2
+        return a[STEP] + 0 * a[-t]
+
+    x = np.arange(6.0)
+    try:
+        for STEP in (1, 2, -3):
+            low, high = max(2, -STEP), max(STEP, 0)
+            want = np.zeros(6)
+            want[low : 6 - high] = x[low + STEP : 6 - high + STEP]
+            np.testing.assert_array_equal(shifted(x), want)
+    finally:
+        STEP = 1
+
+
+def test_stencils_stay_inside_of_their_arrays():
+    add = stencil(lambda a, b: a[0, 1] + b[0, -2])
+    for f in (add, njit(lambda a, b: add(a, b))):
+        for shape in ((1, 1), (3, 3), (4,)):
+            with pytest.raises((ValueError, TypeError)):
+                f(np.ones((3, 4)), np.ones(shape))
+        assert f(np.ones((3, 4)), np.ones((3, 5))).sum() == 6
+    within = written_by(stencil(lambda a: a[1]))
+    with pytest.raises(ValueError, match="another shape"):
+        within(np.ones(4), np.ones(9))
+    with pytest.raises(ValueError, match="neighborhood"):
+        stencil(lambda a: a[5], neighborhood=((-1, 1),))(np.ones(9))
+    with pytest.raises(ValueError, match="a beginning and an end"):
+        stencil(lambda a: a[-1:].sum())(np.ones(9))
+
+    @stencil
+    def writes(a):
+        a[0] = 3
+        return a[1]
+
+    with pytest.raises(ValueError, match="is assigned"):
+        writes(np.ones(3))
+
+
 # ---- cuda.reduce ----
 
 

@@ -18,11 +18,11 @@ def _kept(x, keep):
     return out
 
 
-def _trim_zeros(filt):
+def _trim_zeros(filt, trim="fb"):
     start, end = 0, len(filt)
-    while start < end and filt[start] == 0:
+    while "f" in trim.lower() and start < end and filt[start] == 0:
         start += 1
-    while end > start and filt[end - 1] == 0:
+    while "b" in trim.lower() and end > start and filt[end - 1] == 0:
         end -= 1
     return filt[start:end]
 
@@ -50,8 +50,10 @@ def _concatenate(arrays, axis=0):
             rows[at : at + x.shape[0]] = x
             at += x.shape[0]
         return rows
-    if first.ndim > 2:
-        raise ValueError("concatenate: along another axis than the first, arrays have one axis or two here")
+    if first.ndim == 3:
+        return _layers_joined(arrays, axis % 3, n)
+    if first.ndim > 3:
+        raise ValueError("concatenate: along another axis than the first, arrays have up to three axes here")
     columns = np.empty((first.shape[0], n), _dtype_of(arrays))
     at = 0
     for x in arrays:
@@ -60,6 +62,21 @@ def _concatenate(arrays, axis=0):
         columns[:, at : at + x.shape[1]] = x
         at += x.shape[1]
     return columns
+
+
+def _layers_joined(arrays, axis, n):
+    """Arrays of three axes along the second axis or the third."""
+    (a, b, c), at = arrays[0].shape, 0
+    out = np.empty((a, n, c) if axis == 1 else (a, b, n), _dtype_of(arrays))
+    for x in arrays:
+        if x.shape[0] != a or x.shape[3 - axis] != out.shape[3 - axis]:
+            raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
+        if axis == 1:
+            out[:, at : at + x.shape[1]] = x
+        else:
+            out[:, :, at : at + x.shape[2]] = x
+        at += x.shape[axis]
+    return out
 
 
 def _met(x, y):
@@ -178,19 +195,20 @@ def _roll(a, shift):
 
 
 def _flip(m):
-    if m.ndim > 3:
+    x = np.asarray(m)
+    if x.ndim > 3:
         raise ValueError("flip: arrays have up to three axes here")
-    if m.ndim == 1:
-        return m[::-1]
-    return m[::-1, ::-1] if m.ndim == 2 else m[::-1, ::-1, ::-1]
+    if x.ndim < 2:
+        return x[::-1] if x.ndim == 1 else x
+    return x[::-1, ::-1] if x.ndim == 2 else x[::-1, ::-1, ::-1]
 
 
 def _flipud(m):
-    return m[::-1]
+    return np.asarray(m)[::-1]
 
 
 def _fliplr(m):
-    return m[:, ::-1]
+    return np.asarray(m)[:, ::-1]
 
 
 def _delete(arr, obj):
@@ -206,6 +224,65 @@ def _delete(arr, obj):
             raise IndexError("index is out of bounds for axis 0")
         keep[obj] = False
     return _kept(x, keep)
+
+
+def _insert(arr, obj, values):
+    """Values before the places of obj in the elements of arr."""
+    x = np.asarray(arr).flatten()
+    new, at = np.asarray(values).flatten(), np.asarray(obj).flatten()
+    if at.size != 1 and new.size != 1 and at.size != new.size:
+        raise ValueError("shape mismatch: value array could not be broadcast to indexing result")
+    n, places = max(at.size, new.size if at.size == 1 else 0), np.zeros(x.size + 1, np.int64)
+    for k in range(n):
+        i = int(at[k if at.size > 1 else 0])
+        if not -x.size <= i <= x.size:
+            raise IndexError("index is out of bounds for axis 0")
+        places[i + x.size if i < 0 else i] += 1
+    out, end = np.empty(x.size + n, x.dtype), 0
+    for i in range(x.size + 1):
+        for k in range(n if places[i] else 0):
+            j = int(at[k if at.size > 1 else 0])
+            if j == i or j + x.size == i and j < 0:
+                out[end] = new[k if new.size > 1 else 0]
+                end += 1
+        if i < x.size:
+            out[end] = x[i]
+            end += 1
+    return out
+
+
+def _resize(a, new_shape):
+    x, count = np.asarray(a).flatten(), 1
+    if isinstance(new_shape, tuple):
+        for n in new_shape:
+            if n < 0:
+                raise ValueError("all elements of `new_shape` must be non-negative")
+            count *= n
+    else:
+        if new_shape < 0:
+            raise ValueError("all elements of `new_shape` must be non-negative")
+        count = new_shape
+    out = np.zeros(count, x.dtype)
+    for k in range(count if x.size else 0):
+        out[k] = x[k % x.size]
+    return out.reshape(new_shape)
+
+
+def _take_along_axis(arr, indices, axis):
+    if axis is None:
+        return arr.flatten()[indices]
+    if arr.ndim != indices.ndim or arr.ndim > 2:
+        raise ValueError("take_along_axis: arrays have one axis or two here")
+    if arr.ndim == 1:
+        return arr[indices]
+    out = np.empty(indices.shape, arr.dtype)
+    for i, j in np.ndindex(indices.shape):
+        k = int(indices[i, j])
+        n = arr.shape[0] if axis == 0 or axis == -2 else arr.shape[1]
+        if not -n <= k < n:
+            raise IndexError("index is out of bounds for axis", axis)
+        out[i, j] = arr[k, j] if axis == 0 or axis == -2 else arr[i, k]
+    return out
 
 
 def _atleast_1d(x):
@@ -315,20 +392,22 @@ def _in_order(a, order="C"):
 
 
 def _rot90(m, k=1):
-    if m.ndim != 2:
-        raise ValueError("rot90: arrays have two axes here")
+    if m.ndim < 2:
+        raise ValueError("Axes=(0, 1) out of range for array of ndim=1.")
     turns = k % 4
     if turns == 0:
         return m.copy()
     if turns == 2:
         return m[::-1, ::-1].copy()
-    return m.T[::-1].copy() if turns == 1 else m.T[:, ::-1].copy()
+    turned = m.swapaxes(0, 1)
+    return turned[::-1].copy() if turns == 1 else turned[:, ::-1].copy()
 
 
 _NUMPYS = {
     "concatenate": _concatenate, "hstack": _hstack, "vstack": _vstack, "column_stack": _column_stack, "stack": _stack,
     "dstack": _dstack, "append": _append, "repeat": _repeat, "roll": _roll, "flip": _flip, "flipud": _flipud,
-    "fliplr": _fliplr, "delete": _delete, "atleast_1d": _atleast_1d, "atleast_2d": _atleast_2d,
+    "fliplr": _fliplr, "delete": _delete, "insert": _insert, "resize": _resize, "take_along_axis": _take_along_axis,
+    "atleast_1d": _atleast_1d, "atleast_2d": _atleast_2d,
     "atleast_3d": _atleast_3d, "array_split": _array_split, "split": _split, "hsplit": _hsplit, "vsplit": _vsplit,
     "tile": _tile, "asfortranarray": _asfortranarray, "rot90": _rot90, "trim_zeros": _trim_zeros,
 }  # fmt: skip

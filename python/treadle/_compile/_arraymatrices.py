@@ -4,9 +4,9 @@ import numpy as np
 
 
 def _tri(N, M=None, k=0):
-    columns = N if M is None else M
-    out = np.zeros((N, columns))
-    for i in range(N):
+    columns = max(N if M is None else M, 0)
+    out = np.zeros((max(N, 0), columns))
+    for i in range(out.shape[0]):
         for j in range(max(0, min(i + k + 1, columns))):
             out[i, j] = 1
     return out
@@ -67,10 +67,14 @@ def _triu_indices_from(arr, k=0):
 
 
 def _vander(x, N=None, increasing=False):
+    x = np.asarray(x)
     columns = x.size if N is None else N
     out = np.empty((x.size, columns), (np.zeros(1, x.dtype) * np.zeros(1, np.int64)).dtype)
-    for j in range(columns):
-        out[:, j if increasing else columns - 1 - j] = x**j
+    for i in range(x.size):
+        power = out.dtype.type(1)
+        for j in range(columns):
+            out[i, j if increasing else columns - 1 - j] = power
+            power *= x[i]
     return out
 
 
@@ -88,15 +92,36 @@ def _diag(v, k=0):
     return line
 
 
+def _diagflat(v, k=0):
+    return _diag(np.asarray(v).flatten(), k)
+
+
 def _trace(a, offset=0):
     if a.ndim != 2:
         raise ValueError("diag requires an array of at least two dimensions")
     return _diag(a, offset).sum()
 
 
-def _fill_diagonal(a, val):
-    for i in range(min(a.shape)):
-        a[i, i] = val
+def _fill_diagonal(a, val, wrap=False):
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    if a.ndim > 3:
+        raise ValueError("fill_diagonal: arrays have two axes or three here")
+    values = np.asarray(val).flatten()
+    if values.size == 0:
+        return
+    if a.ndim == 3:
+        if a.shape[0] != a.shape[1] or a.shape[0] != a.shape[2]:
+            raise ValueError("All dimensions of input must be of equal length")
+        for i in range(a.shape[0]):
+            a[i, i, i] = values[i % values.size]
+    else:
+        rows, columns = a.shape
+        k = 0
+        for i in range(rows):
+            if i % (columns + 1) < columns and (wrap or i < columns):
+                a[i, i % (columns + 1)] = values[k % values.size]
+                k += 1
 
 
 def _outer(a, b):
@@ -226,7 +251,8 @@ def _matrix_power(a, n):
 
 
 _NUMPYS = {
-    "tri": _tri, "tril": _tril, "triu": _triu, "diag": _diag, "trace": _trace, "fill_diagonal": _fill_diagonal,
+    "tri": _tri, "tril": _tril, "triu": _triu, "diag": _diag, "diagflat": _diagflat, "trace": _trace,
+    "fill_diagonal": _fill_diagonal,
     "outer": _outer, "kron": _kron, "cross": _cross, "tril_indices": _tril_indices, "triu_indices": _triu_indices,
     "tril_indices_from": _tril_indices_from, "triu_indices_from": _triu_indices_from, "vander": _vander,
 }  # fmt: skip

@@ -45,14 +45,14 @@ def _sort_vector(a):
 def _sort_in_place(a, axis=-1):
     if a.ndim == 1:
         _sort_vector(a)
-    elif a.ndim == 2 and (axis == -1 or axis == 1):
-        for i in range(a.shape[0]):
-            _sort_vector(a[i])
+    elif axis == -1 or axis == a.ndim - 1:
+        for at in np.ndindex(a.shape[:-1]):
+            _sort_vector(a[at])
     elif a.ndim == 2 and (axis == 0 or axis == -2):
         for j in range(a.shape[1]):
             _sort_vector(a[:, j])
     else:
-        raise ValueError("sort: arrays have one axis or two here, and axis is one of them")
+        raise ValueError("sort: of more than two axes here only the last one is sorted along")
 
 
 def _sort(a, axis=-1):
@@ -65,15 +65,15 @@ def _argsort(a, axis=-1, kind="quicksort"):
     x = np.asarray(a)
     if x.ndim == 1:
         return _argsort_vector(x)
-    if x.ndim != 2 or (axis != -1 and axis != 1 and axis != 0 and axis != -2):
-        raise ValueError("argsort: arrays have one axis or two here, and axis is one of them")
     out = np.empty(x.shape, np.int64)
-    if axis == 0 or axis == -2:
+    if axis == -1 or axis == x.ndim - 1:
+        for at in np.ndindex(x.shape[:-1]):
+            out[at] = _argsort_vector(x[at])
+    elif x.ndim == 2 and (axis == 0 or axis == -2):
         for j in range(x.shape[1]):
             out[:, j] = _argsort_vector(x[:, j])
     else:
-        for i in range(x.shape[0]):
-            out[i] = _argsort_vector(x[i])
+        raise ValueError("argsort: of more than two axes here only the last one is sorted along")
     return out
 
 
@@ -97,12 +97,30 @@ def _argsort_vector(x):
     return at
 
 
+def _in_bounds(kth, n):
+    """Refuse places that a partition of n elements does not have. NumPy asks nothing of no elements."""
+    if n == 0:
+        return
+    for k in np.asarray(kth).flatten():
+        if not -n <= k < n:
+            raise ValueError(f"kth(={k}) out of bounds ({n})")
+
+
 def _partition(a, kth):
-    return _sort(a)
+    x = np.array(a)
+    _partition_in_place(x, kth)
+    return x
+
+
+def _partition_in_place(a, kth, axis=-1):
+    _in_bounds(kth, a.shape[axis])
+    _sort_in_place(a, axis)
 
 
 def _argpartition(a, kth):
-    return _argsort(a)
+    x = np.asarray(a)
+    _in_bounds(kth, x.shape[-1])
+    return _argsort(x)
 
 
 def _unique(ar):
@@ -126,16 +144,34 @@ def _place(a, v, right):
 
 
 def _searchsorted(a, v, side="left"):
+    if side != "left" and side != "right":
+        raise ValueError("search side must be 'left' or 'right'")
     x = np.asarray(a)
     right = side == "right"
     if isinstance(v, (np.ndarray, list, tuple)):
         values = np.asarray(v)
-        flat = values.flatten()
-        out = np.empty(flat.size, np.int64)
-        for k in range(flat.size):
-            out[k] = _place(x, flat[k], right)
-        return out.reshape(values.shape)
+        return _places(x, values.flatten(), right).reshape(values.shape)
     return _place(x, v, right)
+
+
+def _places(a, keys, right):
+    """_place for each key. Where the keys ascend, the search goes on from the place of the key before. NumPy does so,
+    too, which tells in an array that is not in order."""
+    out = np.empty(keys.size, np.int64)
+    low, high = 0, a.size
+    for k in range(keys.size):
+        x = keys[k]
+        if k > 0:
+            ascends = not _before(x, keys[k - 1]) if right else _before(keys[k - 1], x)
+            low, high = (low, a.size) if ascends else (0, min(low + 1, a.size))
+        while low < high:
+            middle = (low + high) // 2
+            if _before(a[middle], x) or (right and not _before(x, a[middle])):
+                low = middle + 1
+            else:
+                high = middle
+        out[k] = low
+    return out
 
 
 def _has(ordered, x):
@@ -143,16 +179,39 @@ def _has(ordered, x):
     return at < ordered.size and ordered[at] == x
 
 
+def _monotonic(a):
+    """1 where a does not fall, -1 where it does not rise, 0 where it does both."""
+    at = 1
+    while at < a.size and a[at] == a[0]:
+        at += 1
+    if at >= a.size:
+        return 1
+    rises = a[0] < a[at]
+    for k in range(at + 1, a.size):
+        if (a[k - 1] > a[k]) if rises else (a[k - 1] < a[k]):
+            return 0
+    return 1 if rises else -1
+
+
 def _digitize(x, bins, right=False):
     edges = np.asarray(bins)
-    if edges.size > 1 and edges[0] > edges[edges.size - 1]:
+    way = _monotonic(edges)
+    if way == 0:
+        raise ValueError("bins must be monotonically increasing or decreasing")
+    if way < 0:
         up = edges[::-1].copy()
         return edges.size - (_searchsorted(up, x, "left") if right else _searchsorted(up, x, "right"))
     return _searchsorted(edges, x, "left") if right else _searchsorted(edges, x, "right")
 
 
-def _setxor1d(ar1, ar2):
-    x, y = _unique(ar1), _unique(ar2)
+def _elements(ar, assume_unique):
+    return np.asarray(ar).flatten() if assume_unique else _unique(ar)
+
+
+def _setxor1d(ar1, ar2, assume_unique=False):
+    x, y = _elements(ar1, assume_unique), _elements(ar2, assume_unique)
+    x.sort()
+    y.sort()
     return _unique(_concatenate((_kept(x, _among(x, y, False)), _kept(y, _among(y, x, False)))))
 
 
@@ -167,19 +226,24 @@ def _among(x, others, wanted):
     return keep
 
 
-def _intersect1d(ar1, ar2):
-    x = _unique(ar1)
-    return _kept(x, _among(x, _unique(ar2), True))
+def _intersect1d(ar1, ar2, assume_unique=False):
+    x, y = _elements(ar1, assume_unique), _elements(ar2, assume_unique)
+    all = _concatenate((x, y))
+    _sort_vector(all)
+    keep = np.zeros(all.size, np.bool_)
+    for k in range(all.size - 1):
+        keep[k] = all[k] == all[k + 1]
+    return _kept(all, keep)
 
 
-def _setdiff1d(ar1, ar2):
-    x = _unique(ar1)
+def _setdiff1d(ar1, ar2, assume_unique=False):
+    x = _elements(ar1, assume_unique)
     return _kept(x, _among(x, _unique(ar2), False))
 
 
-def _isin(element, test_elements):
+def _isin(element, test_elements, assume_unique=False, invert=False):
     x = np.asarray(element)
-    return _among(x.flatten(), _unique(test_elements), True).reshape(x.shape)
+    return _among(x.flatten(), _unique(np.asarray(test_elements)), not invert).reshape(x.shape)
 
 
 def _median(a):
@@ -280,7 +344,7 @@ def _select(condlist, choicelist, default=0):
 
 
 def _extract(condition, arr):
-    return _kept(np.asarray(arr).flatten(), np.asarray(condition).flatten())
+    return _take(arr, _flatnonzero(condition))
 
 
 def _take(a, indices):
@@ -324,9 +388,9 @@ def _at_places(a, at):
 
 
 def _at_columns(a, at):
-    """a[:, at] of a matrix."""
+    """a[:, at], along the second axis."""
     where = _as_places(at, a.shape[1])
-    out = np.empty((a.shape[0], where.size), a.dtype)
+    out = np.empty((a.shape[0], where.size, *a.shape[2:]), a.dtype)
     for k in range(where.size):
         out[:, k] = a[:, _in_range(where[k], a.shape[1], 1)]
     return out
@@ -379,14 +443,15 @@ def _set_places(a, at, x):
         for k in range(where.size):
             a[_in_range(where[k], n, 0)] = values[k]
     elif x.ndim < a.ndim or (x.shape[0] == 1 and where.size != 1):
-        part = x[0] if x.ndim == a.ndim else x
+        part = (x[0] if x.ndim == a.ndim else x).copy()  # x may share memory with a, here and below
         for k in range(where.size):
             a[_in_range(where[k], n, 0)] = part
     else:
         if x.shape[0] != where.size:
             raise ValueError("shape mismatch: value array could not be broadcast to indexing result")
+        rows = x.copy()
         for k in range(where.size):
-            a[_in_range(where[k], n, 0)] = x[k]
+            a[_in_range(where[k], n, 0)] = rows[k]
 
 
 def _set_mask(a, mask, x):
@@ -407,10 +472,10 @@ def _set_mask(a, mask, x):
 
 
 def _set_columns(a, at, x):
-    """a[:, at] = x of a matrix."""
+    """a[:, at] = x, along the second axis."""
     where = _as_places(at, a.shape[1])
     if isinstance(x, np.ndarray):
-        values = np.broadcast_to(x, (a.shape[0], where.size))
+        values = np.broadcast_to(x, (a.shape[0], where.size, *a.shape[2:])).copy()
         for k in range(where.size):
             a[:, _in_range(where[k], a.shape[1], 1)] = values[:, k]
     else:
@@ -422,7 +487,7 @@ def _set_points(a, rows, columns, x):
     """a[rows, columns] = x of a matrix: one element for each pair."""
     i, j = _pairs(a, rows, columns)
     if isinstance(x, np.ndarray):
-        values = np.broadcast_to(x, i.shape)
+        values = np.broadcast_to(x, i.shape).copy()
         for k in range(i.size):
             a[_in_range(i[k], a.shape[0], 0), _in_range(j[k], a.shape[1], 1)] = values[k]
     else:
@@ -467,7 +532,7 @@ def _array_of_complex(x):
 METHODS = {
     "array(rows)": _array_of_rows, "array(complex)": _array_of_complex,
     "sort": _sort_in_place, "argsort": _argsort, "nonzero": _nonzero, "take": _take,
-    "searchsorted": _searchsorted, "partition": _sort_in_place, "a[mask]": _at_mask, "a[places]": _at_places,
+    "searchsorted": _searchsorted, "partition": _partition_in_place, "a[mask]": _at_mask, "a[places]": _at_places,
     "a[:, places]": _at_columns, "a[rows, columns]": _at_points, "a[mask] = x": _set_mask, "a[places] = x": _set_places,
     "a[:, places] = x": _set_columns, "a[rows, columns] = x": _set_points,
 }  # fmt: skip

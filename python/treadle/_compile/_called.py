@@ -117,13 +117,21 @@ def generalised(name, f, inputs, outputs, given, row, boxed):
     return _defined(name, params, lines, np=numpy, _f=f, **space)
 
 
-def over_places(name, every, given, cval, returned, has_out, edges):
+def over_places(name, every, given, cval, returned, has_out, edges, relative):
     """A function that applies a stencil to an array: every(out, *operands) computes all elements but the borders.
 
-    edges: the offset pairs, where cval goes to the borders of an array that takes the result."""
+    edges: the offset pairs, where cval goes to the borders of an array that takes the result. relative: for each
+    operand, whether it is an array with relative indices, which has to be as large as the first one."""
     count = len(given) - has_out
     params = ", ".join(f"x{k}" for k in range(len(given)))
-    lines = [
+    large = [k for k in range(1, count) if relative[k]] + [count] * has_out
+    if any(given[k].ndim != given[0].ndim for k in large):
+        raise ValueError(f"{name}: arrays with relative indices, and out, have as many dims as the first array")
+    axes = [(k, "!=" if k == count else "<", i) for k in large for i in range(given[0].ndim)]
+    small = [f"x{k}.shape[{i}] {differs} x0.shape[{i}]" for k, differs, i in axes]
+    text = f"{name}: an array is smaller than the first one, or out has another shape"
+    lines = [f"if {' or '.join(small)}:", f"    raise ValueError({text!r})"] if small else []
+    lines += [
         f"out = x{count}" if has_out else "out = np.full(x0.shape, _cval, _dtype)",
         f"_every({', '.join(['out', *(f'x{k}' for k in range(count))])})",
     ]

@@ -127,6 +127,40 @@ def _min_items(x):
     return least
 
 
+def _max_by(x, key):
+    items = list(x)
+    if len(items) == 0:
+        raise ValueError("max() iterable argument is empty")
+    most, rank = items[0], key(items[0])
+    for v in items[1:]:
+        k = key(v)
+        if k > rank:
+            most, rank = v, k
+    return most
+
+
+def _min_by(x, key):
+    items = list(x)
+    if len(items) == 0:
+        raise ValueError("min() iterable argument is empty")
+    least, rank = items[0], key(items[0])
+    for v in items[1:]:
+        k = key(v)
+        if k < rank:
+            least, rank = v, k
+    return least
+
+
+def _max_or(x, default):
+    items = list(x)
+    return default if len(items) == 0 else max(items)
+
+
+def _min_or(x, default):
+    items = list(x)
+    return default if len(items) == 0 else min(items)
+
+
 def _max_array(a):
     if a.size == 0:
         raise ValueError("max() iterable argument is empty")
@@ -173,6 +207,7 @@ def _all_items(x):
 
 
 ITEMS = {
+    "max.key": _max_by, "min.key": _min_by, "max.default": _max_or, "min.default": _min_or,
     "max.items": _max_items, "min.items": _min_items, "max.array": _max_array, "min.array": _min_array,
     "sum.items": _sum_items, "any.items": _any_items, "all.items": _all_items,
 }  # fmt: skip

@@ -16,37 +16,104 @@ from ._source import find
 _PLACE = [f"_at{k}" for k in range(8)]  # names of an element's indices, which no function of the program has
 
 
-def _constants(node):
-    """The offsets of a relative index. None where they are computed at run time."""
-    items = node.elts if isinstance(node, ast.Tuple) else [node]
-    try:
-        return [ast.literal_eval(i) for i in items]
-    except ValueError:
-        return None
+_ARITHMETIC = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Name, ast.Load)
+
+
+class _Known:
+    """The numbers that the text of a function leads to: literals, its globals and free variables, and variables that it
+    sets once, to a literal."""
+
+    def __init__(self, fn, body):
+        cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
+        self._fn, self._cells, self.asked, self._set = fn, cells, {}, {}
+        self._params = fn.__code__.co_varnames[: fn.__code__.co_argcount]
+        for node in ast.walk(body):
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                self._set[node.id] = None if node.id in self._set else ast.Name("")
+        for node in getattr(body, "body", []) if isinstance(body, ast.FunctionDef) else []:
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and len(node.targets) == 1:
+                if self._set[node.targets[0].id] is not None:
+                    self._set[node.targets[0].id] = node.value
+
+    def outside(self, name):
+        """The value of a global or free name now. None: it has none, or no integer."""
+        try:
+            value = self._cells[name].cell_contents if name in self._cells else self._fn.__globals__.get(name)
+        except ValueError:  # the enclosing function has not set it yet
+            return None
+        return value if type(value) is int else None
+
+    def holds(self):
+        """Whether the names that were asked for have the values that they had then."""
+        return all(self.outside(name) == value for name, value in self.asked.items())
+
+    def value(self, node):
+        """The value of an expression. Raises ValueError where the text does not tell it."""
+        if not all(isinstance(n, _ARITHMETIC) for n in ast.walk(node)):
+            raise ValueError
+        space = {}
+        for n in ast.walk(node):
+            if isinstance(n, ast.Name):
+                space[n.id] = self._named(n.id)
+        return eval(compile(ast.fix_missing_locations(ast.Expression(node)), "", "eval"), {"__builtins__": {}}, space)
+
+    def _named(self, name):
+        if name in self._set:
+            if self._set[name] is None or name in self._params:
+                raise ValueError
+            return ast.literal_eval(self._set[name])
+        found = self.outside(name)
+        if found is None or name in self._fn.__code__.co_varnames:
+            raise ValueError
+        self.asked[name] = found
+        return found
 
 
 class _Relative(ast.NodeTransformer):
-    """Rewrites a[1, 0] as a[i + 1, j + 0]. offsets collects the smallest and the largest offset on each axis."""
+    """Rewrites a[1, 0] as a[i + 1, j + 0], and a[-1:2] as a[i - 1:i + 2]. offsets collects the smallest and the largest
+    offset on each axis."""
 
-    def __init__(self, names, fn):
-        self.names, self.fn, self.offsets, self.computed = names, fn, {}, False
+    def __init__(self, names, fn, known):
+        self.names, self.fn, self.known, self.offsets, self.computed = names, fn, known, {}, False
 
     def visit_Subscript(self, node):
         self.generic_visit(node)
         if not isinstance(node.value, ast.Name) or node.value.id not in self.names:
             return node
+        if not isinstance(node.ctx, ast.Load):
+            where = f"stencil {self.fn.__name__}: {ast.unparse(node)}"
+            raise ValueError(f"{where} is assigned: a stencil returns its value")
         items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        known = _constants(node.slice)
-        self.computed |= known is None
-        for k, offset in enumerate(known or ()):
-            if type(offset) is not int:
-                where = f"stencil {self.fn.__name__}: {ast.unparse(node)}"
-                raise ValueError(f"{where}: an offset is an integer, not {offset!r}")
-            low, high = self.offsets.get(k, (0, 0))
-            self.offsets[k] = min(low, offset), max(high, offset)
-        moved = [ast.BinOp(ast.Name(n, ast.Load()), ast.Add(), i) for n, i in zip(_PLACE, items, strict=False)]
+        moved = [self._moved(node, k, item) for k, item in enumerate(items[: len(_PLACE)])]
         index = moved[0] if len(moved) == 1 else ast.Tuple(moved, ast.Load())
         return ast.copy_location(ast.Subscript(node.value, index, node.ctx), node)
+
+    def _moved(self, node, k, item):
+        if isinstance(item, ast.Slice):
+            if item.lower is None or item.upper is None:
+                where = f"stencil {self.fn.__name__}: {ast.unparse(node)}"
+                raise ValueError(f"{where}: a slice of neighbours has a beginning and an end")
+            self._note(node, k, item.lower, 0)
+            self._note(node, k, item.upper, -1)
+            return ast.Slice(self._shifted(k, item.lower), self._shifted(k, item.upper), item.step)
+        self._note(node, k, item, 0)
+        return self._shifted(k, item)
+
+    @staticmethod
+    def _shifted(k, item):
+        return ast.BinOp(ast.Name(_PLACE[k], ast.Load()), ast.Add(), item)
+
+    def _note(self, node, k, item, more):
+        try:
+            offset = self.known.value(item)
+        except ValueError:
+            self.computed = True
+            return
+        if type(offset) is not int:
+            where = f"stencil {self.fn.__name__}: {ast.unparse(node)}"
+            raise ValueError(f"{where}: an offset is an integer, not {offset!r}")
+        low, high = self.offsets.get(k, (offset + more, offset + more))
+        self.offsets[k] = min(low, offset + more), max(high, offset + more)
 
 
 def _edges(pairs, shape):
@@ -99,10 +166,12 @@ class StencilFunc(Called):
         return self._given
 
     def _make(self, arrays, ndim):
-        """(the function for one element, the function for all elements, the offset pairs)."""
+        """(what it depends on, (the function for one element, the function for all elements, the offset pairs))."""
         relative = [p for p, a in zip(self._params, arrays, strict=True) if a and p not in self._standard]
-        moved = _Relative(relative, self.py_func)
-        node = moved.visit(ast.parse(ast.unparse(find(self.py_func).node)).body[0])
+        node = ast.parse(ast.unparse(find(self.py_func).node)).body[0]
+        known = _Known(self.py_func, node)
+        moved = _Relative(relative, self.py_func, known)
+        node = moved.visit(node)
         if isinstance(node, ast.Expr):  # find() returns a lambda as an expression
             lines = [f"return {ast.unparse(node.value.body)}"]
         else:
@@ -113,13 +182,17 @@ class StencilFunc(Called):
         if len(pairs) != ndim or (moved.offsets and max(moved.offsets) >= ndim):
             what = f"the array has {ndim} dims, the function or neighborhood another number"
             raise ValueError(f"stencil {self.__name__}: {what}")
+        for k, (low, high) in moved.offsets.items():
+            if low < min(pairs[k][0], 0) or high > max(pairs[k][1], 0):
+                where = f"offsets {low} to {high} lie outside of the neighborhood {pairs[k]}"
+                raise ValueError(f"stencil {self.__name__}: {where}")
         place = _placed(self.py_func, [*_PLACE[:ndim], *self._params], lines)
         ranges = [f"{-min(low, 0)}, out.shape[{k}] - {max(high, 0)}" for k, (low, high) in enumerate(pairs)]
         names = [f"x{k}" for k in range(len(self._params))]
         body = nest(ranges, [f"out[{index(ndim)}] = place({index(ndim)}, {', '.join(names)})"])
         text = "\n".join([f"def stencil(out, {', '.join(names)}):", *body, ""])
         every = define(text, "stencil", place=place)
-        return jit(place, **self._rules), jit(every, **self._rules), pairs
+        return known, (jit(place, **self._rules), jit(every, **self._rules), pairs)
 
     def __call__(self, *args, out=None):
         """Of arrays and numbers; out: an array that takes the result. Its borders get cval, if one was given, and stay
@@ -158,12 +231,15 @@ class StencilFunc(Called):
         place, every, pairs = self._made_for(tuple(map(is_array, values)), given[0].ndim)
         returned = self._dtype(place, values, given[0].ndim)
         self._check_cval(returned)
-        return over_places(self.__name__, every, given, self._cval, returned, has_out, pairs if self._edged else ())
+        edges = pairs if self._edged else ()
+        relative = [p not in self._standard and t.ndim > 0 for p, t in zip(self._params, given, strict=False)]
+        return over_places(self.__name__, every, given, self._cval, returned, has_out, edges, relative)
 
     def _made_for(self, arrays, ndim):
-        if (arrays, ndim) not in self._made:
-            self._made[arrays, ndim] = self._make(arrays, ndim)
-        return self._made[arrays, ndim]
+        made = self._made.get((arrays, ndim))
+        if made is None or not made[0].holds():
+            made = self._made[arrays, ndim] = self._make(arrays, ndim)
+        return made[1]
 
     def _border(self, home, shape, dtype, out):
         if out is not None:

@@ -52,6 +52,8 @@ _WITHOUT_NUMBA = {
     "numba.cuda.cudadrv.error": ("treadle.unchanged._numbaparts", "cuda_errors"),
     "numba.misc": ("treadle.unchanged", "_numba"),
     "numba.misc.special": ("treadle.unchanged", "_numba"),
+    "numba.cuda.misc": ("treadle.unchanged", "_numba"),
+    "numba.cuda.misc.special": ("treadle.unchanged", "_numba"),
     "numba.np": ("treadle.unchanged", "_numba"),
     "numba.np.ufunc": ("treadle.unchanged", "_numba"),
 }

@@ -2,6 +2,7 @@
 #include "front/infer/box.h"
 #include "front/infer/exact.h"
 #include "front/infer/intrin.h"
+#include "front/infer/lazy.h"
 
 #include <string.h>
 
@@ -148,201 +149,6 @@ expr_attribute(walk *w, uint32_t node, thing *out)
     return object(w, obj, node, out);
 }
 
-static td_status
-same_object(const thing *a, const thing *b, bool *same)
-{
-    if (is_none(a) || is_none(b))
-        *same = is_none(a) && is_none(b);
-    else if (a->type->kind == TD_T_OBJECT && b->type->kind == TD_T_OBJECT)
-        *same = a->type->object == b->type->object;
-    else if (a->known && b->known && a->type->dt == TD_BOOL && b->type->dt == TD_BOOL)
-        *same = a->lit.i == b->lit.i;
-    else
-        return TD_SKIP;
-    return TD_OK;
-}
-
-/* Compares strings by their text; numpy.dtype("float32") and numpy.float32 are one dtype. */
-static bool
-equal_objects(walk *w, const thing *a, const thing *b)
-{
-    td_objinfo x = {0}, y = {0};
-
-    if (a->type->object == b->type->object)
-        return true;
-    if (w->host->describe(w->host->ctx, a->type->object, &x) ||
-        w->host->describe(w->host->ctx, b->type->object, &y) || x.kind != y.kind)
-        return false;
-    if (x.kind == TD_OBJ_STR)
-        return strcmp(x.text, y.text) == 0;
-    return x.kind == TD_OBJ_TYPE && x.type && y.type && x.type->kind == TD_T_NUM &&
-           y.type->kind == TD_T_NUM && x.type->dt == y.type->dt;
-}
-
-/* a < b and its like: the first items that are not equal decide; without such, the lengths. */
-static td_status
-order_tuples(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
-{
-    uint32_t na = a->type->n, nb = b->type->n;
-    bool less = op == TD_SYN_Lt || op == TD_SYN_LtE;
-
-    *out = num_bool(na == nb ? op == TD_SYN_LtE || op == TD_SYN_GtE : less == (na < nb));
-    for (uint32_t i = na < nb ? na : nb; i-- > 0;) {
-        thing same, one;
-
-        TD_TRY(compare_things(w, TD_SYN_Eq, &a->item[i], &b->item[i], &same));
-        TD_TRY(compare_things(w, op, &a->item[i], &b->item[i], &one));
-        if (same.known)
-            *out = same.lit.i ? *out : one;
-        else
-            TD_TRY(num_op(w, OP_select, (thing[]){same, *out, one}, 3, out));
-    }
-    return TD_OK;
-}
-
-static td_status
-compare_tuples(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
-{
-    thing all = num_bool(a->type->n == b->type->n), one;
-
-    if (w->exact && op != TD_SYN_Eq && op != TD_SYN_NotEq)
-        return bad(w, w->node, TD_ERR_TYPE, "tuples are compared by == and != only in kernels");
-    if (op != TD_SYN_Eq && op != TD_SYN_NotEq)
-        return order_tuples(w, op, a, b, out);
-    for (uint32_t i = 0; a->type->n == b->type->n && i < a->type->n; i++) {
-        TD_TRY(compare_things(w, TD_SYN_Eq, &a->item[i], &b->item[i], &one));
-        TD_TRY(num_op(w, OP_logical_and, (thing[]){all, one}, 2, &all));
-    }
-    return op == TD_SYN_Eq ? (*out = all, TD_OK) : num_unary(w, TD_SYN_Not, &all, out);
-}
-
-static td_status
-compare_in(walk *w, const thing *a, const thing *b, thing *out)
-{
-    thing any = num_bool(false), one;
-
-    if (is_list(b))
-        return exact_list_has(w, b, a, out);
-    if (is_box(b))
-        return box_has(w, b, a, out);
-    if (is_text(w, a) && is_text(w, b) && box_may(w))
-        return text_has(w, b, a, out);
-    if (b->type->kind == TD_T_ITER && b->type->object == ITER_KEYS)
-        return map_has(w, &b->item[0], a, out);
-    if (is_array(b)) {
-        TD_TRY(num_compare(w, TD_SYN_Eq, b, a, &one));
-        return call_row(w, fn_reduce, RED_any, &one, 1, out);
-    }
-    if (b->type->kind != TD_T_TUPLE)
-        return bad(w, w->node, TD_ERR_TYPE,
-                   "`in` looks into tuples and arrays only in kernels, not into %s", b->type->name);
-    if (w->exact && is_num(a) && a->type->dt == TD_F64) /* by identity, `in` finds a NaN */
-        exact_flag(w, TD_E1(w->f, isnan, exact_raw(w, a, TD_F64, false)));
-    for (uint32_t i = 0; i < b->type->n; i++) {
-        TD_TRY(compare_things(w, TD_SYN_Eq, a, &b->item[i], &one));
-        if (one.known && one.lit.i) {
-            any = num_bool(true);
-            break;
-        }
-        if (!one.known)
-            TD_TRY(num_op(w, OP_logical_or, (thing[]){any, one}, 2, &any));
-    }
-    *out = any;
-    return TD_OK;
-}
-
-static bool
-is_constant_text(walk *w, const thing *x)
-{
-    td_objinfo info = {0};
-
-    return x->type->kind == TD_T_OBJECT &&
-           !w->host->describe(w->host->ctx, x->type->object, &info) && info.kind == TD_OBJ_STR;
-}
-
-td_status
-compare_things(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
-{
-    bool same;
-
-    if (is_optional(a) || is_optional(b))
-        return optional_compare(w, op, a, b, out);
-    if (w->exact && (is_none(a) || is_none(b)) && (is_mixed(a) || is_mixed(b)) &&
-        (op == TD_SYN_Is || op == TD_SYN_IsNot || op == TD_SYN_Eq || op == TD_SYN_NotEq)) {
-        thing none = num_known((td_scalar){.dt = TD_U8, .u = EXACT_NONE}, td_type_num(TD_U8)),
-              tag = num_val(TD_U8, exact_tag(w, is_mixed(a) ? a : b));
-
-        return num_op(w, op == TD_SYN_Is || op == TD_SYN_Eq ? OP_equal : OP_not_equal,
-                      (thing[]){tag, none}, 2, out);
-    }
-    switch (op) {
-    case TD_SYN_Is:
-    case TD_SYN_IsNot:
-        if ((is_box(a) && is_box(b) && !box_is(a, TD_BOX_STR) && !box_is(b, TD_BOX_STR)) ||
-            (box_is(a, TD_BOX_OBJECT) && is_none(b)) || (is_none(a) && box_is(b, TD_BOX_OBJECT)))
-            return object_is(w, a, b, op == TD_SYN_IsNot, out);
-        if (same_object(a, b, &same))
-            return bad(w, w->node, TD_ERR_TYPE,
-                       "`is` between %s and %s: kernels compare identity with None, bools and "
-                       "functions only; use ==",
-                       a->type->name, b->type->name);
-        *out = num_bool(same == (op == TD_SYN_Is));
-        return TD_OK;
-    case TD_SYN_In:    return compare_in(w, a, b, out);
-    case TD_SYN_NotIn: TD_TRY(compare_in(w, a, b, out)); return num_unary(w, TD_SYN_Not, out, out);
-    default:           break;
-    }
-    if ((is_box(a) || is_box(b) || (box_may(w) && (is_pieces(a) || is_pieces(b)))) && !is_none(a) &&
-        !is_none(b))
-        return box_compare(w, op, a, b, out);
-    if (a->type->kind == TD_T_OBJECT && b->type->kind == TD_T_OBJECT &&
-        (op == TD_SYN_Eq || op == TD_SYN_NotEq)) {
-        *out = num_bool(equal_objects(w, a, b) == (op == TD_SYN_Eq));
-        return TD_OK;
-    }
-    if (a->listed && b->listed && op != TD_SYN_Eq && op != TD_SYN_NotEq)
-        return list_compare(w, op, a, b, out);
-    if (box_may(w) && is_text(w, a) && is_text(w, b))
-        return text_compare(w, op, a, b, out);
-    if ((is_none(a) || is_none(b)) && (op == TD_SYN_Eq || op == TD_SYN_NotEq)) {
-        *out = num_bool((is_none(a) && is_none(b)) == (op == TD_SYN_Eq));
-        return TD_OK;
-    }
-    if ((op == TD_SYN_Eq || op == TD_SYN_NotEq) &&
-        ((is_num(a) && is_constant_text(w, b)) || (is_num(b) && is_constant_text(w, a)))) {
-        *out = num_bool(op == TD_SYN_NotEq);
-        return TD_OK;
-    }
-    if (a->type->kind == TD_T_TUPLE && b->type->kind == TD_T_TUPLE)
-        return compare_tuples(w, op, a, b, out);
-    return num_compare(w, op, a, b, out);
-}
-
-/* a < b < c: evaluates each operand once. */
-static td_status
-expr_compare(walk *w, uint32_t node, thing *out)
-{
-    uint32_t ops = F(node, Compare_ops), right = F(node, Compare_comparators);
-    thing a, b, all = {0}, one;
-
-    TD_TRY(expr_optional(w, F(node, Compare_left), &a));
-    for (uint32_t i = 0; i < count_of(w, ops); i++, a = b) {
-        w->walked = kind_of(w, item_of(w, ops, i)) == TD_SYN_In ||
-                    kind_of(w, item_of(w, ops, i)) == TD_SYN_NotIn;
-        TD_TRY(expr_optional(w, item_of(w, right, i), &b));
-        w->node = node;
-        TD_TRY(compare_things(w, kind_of(w, item_of(w, ops, i)), &a, &b, &one));
-        if (i == 0)
-            all = one;
-        else if (all.known || one.known)
-            all = (all.known ? all.lit.i : one.lit.i) ? (all.known ? one : all) : num_bool(false);
-        else
-            TD_TRY(num_op(w, OP_logical_and, (thing[]){all, one}, 2, &all));
-    }
-    *out = all;
-    return TD_OK;
-}
-
 static bool
 both_text(walk *w, const thing *a, const thing *b)
 {
@@ -475,14 +281,47 @@ is_type(walk *w, const thing *x)
     return !w->host->describe(w->host->ctx, x->type->object, &info) && info.kind == TD_OBJ_TYPE;
 }
 
+/* range(lo, hi, step)[k] */
+static td_status
+range_index(walk *w, const thing *r, const thing *key, uint32_t node, thing *out)
+{
+    thing n, zero = num_int(0), below;
+    td_val at = val_as(w, key, TD_I64), count, ok;
+
+    TD_TRY(iter_length(w, r, node, &n));
+    count = val_as(w, &n, TD_I64); /* may be negative, where there are none */
+    below = num_val(TD_BOOL, TD_E2(w->f, less, at, val_as(w, &zero, TD_I64)));
+    at = TD_E3(w->f, select, below.num.re, TD_E2(w->f, add, at, count), at);
+    ok = TD_E2(w->f, logical_and, TD_E2(w->f, less, at, count),
+               TD_E2(w->f, greater_equal, at, val_as(w, &zero, TD_I64)));
+    TD_TRY(must(w, ok, TD_REPORT_LOOKUP, "range object index out of range", NULL, 0));
+    return iter_item(w, r, at, node, out);
+}
+
+/* Color["RED"], a member of an enum by its name */
+static bool
+is_member_name(walk *w, const thing *x, const thing *key, uint32_t *member)
+{
+    td_objinfo class = {0}, name = {0}, found = {0};
+
+    return key->type->kind == TD_T_OBJECT &&
+           !w->host->describe(w->host->ctx, x->type->object, &class) && class.member &&
+           !w->host->describe(w->host->ctx, key->type->object, &name) && name.kind == TD_OBJ_STR &&
+           !w->host->attr(w->host->ctx, x->type->object, name.text, member) &&
+           !w->host->describe(w->host->ctx, *member, &found) && found.kind == TD_OBJ_TUPLE &&
+           found.object;
+}
+
 static td_status
 expr_subscript(walk *w, uint32_t node, thing *out)
 {
     thing x, key = {0};
+    uint32_t obj;
 
     TD_TRY(expr(w, F(node, Subscript_value), &x));
     TD_TRY(expr(w, F(node, Subscript_slice), &key));
     w->node = node;
+    TD_TRY(lists_as_places(w, &x, F(node, Subscript_slice), &key));
     if (is_list(&x))
         return exact_list_get(w, &x, &key, out);
     if (box_may(w) && !is_box(&x) && (is_text(w, &x) || (x.listed && key.type->kind == TD_T_SLICE)))
@@ -497,9 +336,16 @@ expr_subscript(walk *w, uint32_t node, thing *out)
         TD_TRY(record_part(w, &x, &key, node, out));
         return loaded(w, out);
     case TD_T_RECORD: TD_TRY(record_part(w, &x, &key, node, out)); return loaded(w, out);
+    case TD_T_RANGE:
+        if (is_int(&key) && !w->exact)
+            return range_index(w, &x, &key, node, out);
+        return bad(w, node, TD_ERR_TYPE, "a range is indexed by an integer here, not by %s",
+                   key.type->name);
     case TD_T_OBJECT:
         if (box_may(w) && is_type(w, &x))
             return box_array_type(w, &x, &key, node, out);
+        if (is_member_name(w, &x, &key, &obj))
+            return object(w, obj, node, out);
         /* fallthrough */
     default: return bad(w, node, TD_ERR_TYPE, "%s cannot be indexed in a kernel", x.type->name);
     }

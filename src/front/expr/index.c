@@ -1,4 +1,4 @@
-/* index.c - positions, slices and views: a[key] of arrays; items of tuples; fields of records. */
+/* index.c - positions, slices and views: a[key] of arrays, and elements that arrays choose. */
 #include "front/infer/box.h"
 #include "front/infer/exact.h"
 #include "front/infer/lazy.h"
@@ -14,8 +14,7 @@ zero(walk *w)
     return td_const_int(w->f, TD_I64, 0);
 }
 
-/* i as a position on an axis of extent n; a negative i counts from the end. */
-static td_val
+td_val
 position(walk *w, const thing *i, const dim *n)
 {
     td_val v;
@@ -33,7 +32,7 @@ position(walk *w, const thing *i, const dim *n)
 
 /* Debug mode: *ok tells whether 0 <= v < shape[axis]; if not, the program reports it to the host.  TD_NONE: it is known
  * to be.  name: "" for an unnamed array. */
-static td_status
+td_status
 check_range(walk *w, const char *name, const dim *shape, uint32_t ndim, uint32_t axis, td_val v,
             const thing *given, uint32_t node, td_val *ok)
 {
@@ -265,6 +264,63 @@ cut_rest(walk *w, cut *c, uint32_t until)
     return TD_OK;
 }
 
+static bool
+is_listed(const thing *k)
+{
+    return k->listed || box_is(k, TD_BOX_LIST);
+}
+
+static bool
+has_list(const thing *key)
+{
+    for (uint32_t i = 0; key->type->kind == TD_T_TUPLE && i < key->type->n; i++)
+        if (is_listed(&key->item[i]))
+            return true;
+    return is_listed(key);
+}
+
+static td_status
+list_as_places(walk *w, thing *k)
+{
+    if (!is_listed(k))
+        return TD_OK;
+    TD_TRY(box_is(k, TD_BOX_LIST) ? box_array(w, k, k) : tuple_array(w, k, NULL, w->node, k));
+    return settle(w, k);
+}
+
+/* Is a list written in the index? Where there are no lists, its value is a tuple. */
+static bool
+writes_list(walk *w, uint32_t node)
+{
+    uint32_t items = kind_of(w, node) == TD_SYN_Tuple ? F(node, Tuple_elts) : 0;
+
+    for (uint32_t i = 0; items && i < count_of(w, items); i++)
+        if (kind_of(w, item_of(w, items, i)) == TD_SYN_List)
+            return true;
+    return kind_of(w, node) == TD_SYN_List;
+}
+
+td_status
+lists_as_places(walk *w, const thing *a, uint32_t node, thing *key)
+{
+    thing own = *key;
+
+    if (a->type->kind != TD_T_ARRAY)
+        return TD_OK;
+    if (!box_may(w) && writes_list(w, node))
+        return bad(w, node, TD_ERR_TYPE, "a list is no index here: make an array of it");
+    if (!box_may(w) || w->exact || !has_list(key))
+        return TD_OK;
+    if (is_listed(key))
+        return list_as_places(w, key);
+    own.item = td_alloc(w->mem, key->type->n * sizeof *own.item);
+    copy_things(own.item, key->item, key->type->n);
+    for (uint32_t i = 0; i < key->type->n; i++)
+        TD_TRY(list_as_places(w, &own.item[i]));
+    *key = tuple_of(w, own.item, key->type->n);
+    return TD_OK;
+}
+
 /* a[key] as a view; ndim 0 is an element. */
 static td_status
 cut_view(walk *w, const thing *a, const thing *key, uint32_t node, thing *out)
@@ -275,6 +331,8 @@ cut_view(walk *w, const thing *a, const thing *key, uint32_t node, thing *out)
     cut c = {.a = a, .r = td_alloc(w->mem, sizeof *c.r)};
     char layout;
 
+    if (has_list(key))
+        return bad(w, node, TD_ERR_TYPE, "a list is no index here: make an array of it");
     *c.r = *a->view;
     for (uint32_t i = 0; i < n; i++)
         real += !is_none(&k[i]) && !is_ellipsis(w, &k[i]);
@@ -336,7 +394,7 @@ view_for_places(walk *w, const thing *a, const thing *key, uint32_t node, uint32
                 thing *out)
 {
     thing own = *key, whole, none = {.type = td_type_none()};
-    uint32_t ints = 0, at = 0;
+    uint32_t at = 0, first = UINT32_MAX, last = 0, chosen = 0;
 
     own.item = td_alloc(w->mem, key->type->n * sizeof *own.item);
     *axis = 0;
@@ -345,8 +403,11 @@ view_for_places(walk *w, const thing *a, const thing *key, uint32_t node, uint32
         own.item[i] = is_places(&key->item[i]) ? whole : key->item[i];
         if (is_places(&key->item[i]))
             at = *axis;
-        else if (is_int(&key->item[i]))
-            ints++;
+        if (is_places(&key->item[i]) || is_int(&key->item[i])) {
+            first = first == UINT32_MAX ? i : first;
+            last = i;
+            chosen++;
+        }
         if (is_ellipsis(w, &key->item[i]))
             return bad(w, node, TD_ERR_TYPE,
                        "an array of indices does not go with ... here: write the slices");
@@ -354,10 +415,10 @@ view_for_places(walk *w, const thing *a, const thing *key, uint32_t node, uint32
     }
     *axis = at;
     own = tuple_of(w, own.item, key->type->n);
-    if (ints && a->type->ndim > 2)
+    if (last - first + 1 != chosen) /* NumPy puts the axis of the indices first then */
         return bad(w, node, TD_ERR_TYPE,
-                   "an array of indices goes with slices here, not with a number, for %s: take the "
-                   "part that the number names before",
+                   "a slice between an array of indices and a number, for %s: take the part that "
+                   "the number names before",
                    a->type->name);
     return cut_view(w, a, &own, node, out);
 }
@@ -386,10 +447,9 @@ array_chosen(walk *w, const thing *a, const thing *key, const thing *x, uint32_t
                    a->type->name);
     if (many && c.n == 1)
         TD_TRY(view_for_places(w, &from, key, node, &axis, &from));
-    if (axis > 1 || (axis && from.type->ndim != 2))
+    if (axis > 1)
         return bad(w, node, TD_ERR_TYPE,
-                   "an array of indices chooses along the first axis, or among columns of a "
-                   "matrix, not in %s",
+                   "an array of indices chooses along the first axis or the second, not in %s",
                    a->type->name);
     name = c.n == 2 ? 3 : axis ? 2 : arg[0].type->item[0]->dt == TD_BOOL ? 1 : 0;
     if (x)
@@ -421,149 +481,4 @@ array_index(walk *w, const thing *a, const thing *key, uint32_t node, thing *out
     }
     TD_TRY(cut_view(w, a, key, node, out));
     return loaded(w, out);
-}
-
-/* ---- tuples and records ---- */
-
-/* A tuple's items. Constant strings, where all are such, become values of one type. */
-static td_status
-items_to_choose(walk *w, const thing *t, thing **out)
-{
-    thing *item = td_alloc(w->mem, t->type->n * sizeof *item);
-    bool texts = box_may(w);
-
-    for (uint32_t i = 0; i < t->type->n; i++) {
-        item[i] = t->item[i];
-        texts = texts && is_text(w, &item[i]);
-    }
-    for (uint32_t i = 0; texts && i < t->type->n; i++)
-        TD_TRY(boxed(w, &item[i]));
-    *out = item;
-    return TD_OK;
-}
-
-/* t[at] of arrays and the like: they meet in one type, and the chosen one goes through a place. */
-static td_status
-tuple_choose_any(walk *w, const thing *t, const thing *at, uint32_t node, thing *out)
-{
-    thing *item;
-    join j = {0};
-    place p;
-
-    TD_TRY(items_to_choose(w, t, &item));
-    j.type = item[0].type;
-    for (uint32_t i = 1; i < t->type->n; i++) {
-        const td_type *both = join_types(w, j.type, item[i].type);
-
-        if (!both)
-            return bad(w, node, TD_ERR_TYPE,
-                       "an index that is known only at run time chooses among values of one type; "
-                       "%s holds %s and %s",
-                       t->type->name, j.type->name, item[i].type->name);
-        j.type = both;
-    }
-    p = place_new(w, &j);
-    TD_TRY(place_set(w, &p, &item[t->type->n - 1]));
-    for (uint32_t i = 0; i + 1 < t->type->n; i++) {
-        thing k = num_int(i), is;
-
-        TD_TRY(num_compare(w, TD_SYN_Eq, at, &k, &is));
-        td_if(w->f, val_as(w, &is, TD_BOOL));
-        TD_TRY(place_set(w, &p, &item[i]));
-        td_end(w->f);
-    }
-    *out = place_get(w, &p);
-    return built(w, node);
-}
-
-static td_status
-tuple_choose(walk *w, const thing *t, const thing *key, uint32_t node, thing *out)
-{
-    thing at = *key, got = t->item[t->type->n - 1];
-    dim all = {TD_NONE, t->type->n};
-    bool numbers = true;
-    td_val ok;
-
-    for (uint32_t i = 0; i < t->type->n; i++)
-        numbers = numbers && is_num(&t->item[i]);
-    if (w->exact && !numbers)
-        return bad(w, node, TD_ERR_TYPE,
-                   "an index that is known only at run time chooses among numbers; %s holds others",
-                   t->type->name);
-    if (w->exact) {
-        td_val k;
-
-        exact_pure(w, &at, EXACT_BOOL);
-        k = val_as(w, &at, TD_I64);
-        exact_flag(w, TD_E2(w->f, less, k, td_const_int(w->f, TD_I64, -(int64_t)t->type->n)));
-        exact_flag(w, TD_E2(w->f, greater_equal, k, td_const_int(w->f, TD_I64, t->type->n)));
-    }
-    if (!at.nonneg)
-        at = num_index(position(w, key, &all), true);
-    if (w->how->debug)
-        TD_TRY(check_range(w, "", &all, 1, 0, val_as(w, &at, TD_I64), key, node, &ok));
-    if (!numbers)
-        return tuple_choose_any(w, t, &at, node, out);
-    for (uint32_t i = t->type->n - 1; i-- > 0;) {
-        thing k = num_int(i), is;
-
-        TD_TRY(num_compare(w, TD_SYN_Eq, &at, &k, &is));
-        TD_TRY(w->exact ? exact_select(w, &is, &t->item[i], &got, &got)
-                        : num_op(w, OP_select, (thing[]){is, t->item[i], got}, 3, &got));
-    }
-    *out = got;
-    return TD_OK;
-}
-
-static td_status
-tuple_slice(walk *w, const thing *t, const thing *key, uint32_t node, thing *out)
-{
-    int64_t i, n = t->type->n, lim[3];
-    thing *item = td_alloc(w->mem, (t->type->n + 1) * sizeof *item);
-    uint32_t m = 0;
-
-    for (int k = 0; k < 3; k++)
-        if (is_none(&key->item[k]))
-            lim[k] = INT64_MIN;
-        else if (!known_int(&key->item[k], &lim[k]))
-            return bad(w, node, TD_ERR_TYPE, "a tuple is sliced by numbers known when compiling");
-    if (lim[2] == INT64_MIN)
-        lim[2] = 1;
-    if (lim[2] == 0)
-        return bad(w, node, TD_ERR_VALUE, "slice step cannot be zero");
-    for (int k = 0; k < 2; k++) {
-        bool up = lim[2] > 0;
-        int64_t least = up ? 0 : -1, most = up ? n : n - 1;
-
-        if (lim[k] == INT64_MIN)
-            lim[k] = (k == 0) == up ? least : most;
-        else
-            lim[k] = lim[k] < 0 ? lim[k] + n : lim[k];
-        lim[k] = lim[k] < least ? least : lim[k] > most ? most : lim[k];
-    }
-    for (i = lim[0]; lim[2] > 0 ? i < lim[1] : i > lim[1]; i += lim[2])
-        item[m++] = t->item[i];
-    *out = tuple_of(w, item, m);
-    return TD_OK;
-}
-
-td_status
-tuple_index(walk *w, const thing *t, const thing *key, uint32_t node, thing *out)
-{
-    int64_t i, n = t->type->n;
-
-    if (key->type->kind == TD_T_SLICE)
-        return tuple_slice(w, t, key, node, out);
-    if (!is_int(key))
-        return bad(w, node, TD_ERR_TYPE, "a tuple is indexed by an integer, not %s",
-                   key->type->name);
-    if (n == 0)
-        return bad(w, node, TD_ERR_INDEX, "index of an empty tuple");
-    if (!known_int(key, &i))
-        return tuple_choose(w, t, key, node, out);
-    if (i < -n || i >= n)
-        return bad(w, node, TD_ERR_INDEX, "index %lld of a tuple of %lld", (long long)i,
-                   (long long)n);
-    *out = t->item[i < 0 ? i + n : i];
-    return TD_OK;
 }

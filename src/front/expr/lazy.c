@@ -545,13 +545,20 @@ of_unknown_origin(const walk *w, const view *v)
     return s && s->op == OP_pointer && td_at(w->f, s->arg[0])->op == OP_get;
 }
 
+/* Arrays of different arguments share no memory in the compilation that calls get first. td_made.apart makes the
+ * caller check that, and choose the other compilation (how->overlap) where they do. */
 static bool
-may_share(const walk *w, const view *a, const view *b)
+may_share(walk *w, const view *a, const view *b)
 {
     if (a->base.i == b->base.i || (a->arg < NO_ARG && a->arg == b->arg))
         return true;
     if (a->fresh || b->fresh)
         return false;
+    if (a->arg < NO_ARG && b->arg < NO_ARG && w->how->mode == TD_MODE_FUNCTION) {
+        if (!w->how->overlap)
+            w->made->apart = true;
+        return w->how->overlap;
+    }
     return of_unknown_origin(w, a) || of_unknown_origin(w, b);
 }
 
@@ -594,7 +601,7 @@ copied_first(walk *w, thing *x, uint32_t node)
     thing to;
 
     if (w->how->mode == TD_MODE_KERNEL || w->how->gpu) {
-        if (!x->lazy)
+        if (!x->lazy && !w->how->overlap)
             return TD_OK; /* a row of the same array is copied element by element, in order */
         return bad(w, node, TD_ERR_TYPE,
                    "the expression reads the array that it is stored to, at other places: a kernel "

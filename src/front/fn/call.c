@@ -282,6 +282,14 @@ body_of_function(walk *w, uint32_t body, thing *out)
     return TD_OK;
 }
 
+/* What it gives is what `return` would: a list that is written out is no tuple, and None may be a value. */
+static td_status
+body_of_lambda(walk *w, uint32_t body, thing *out)
+{
+    TD_TRY(expr_optional(w, body, out));
+    return box_may(w) && out->type->kind != TD_T_OBJECT ? boxed(w, out) : TD_OK;
+}
+
 td_status
 walk_body(walk *w, frame *fr, const call *c, thing *out)
 {
@@ -309,7 +317,7 @@ walk_body(walk *w, frame *fr, const call *c, thing *out)
     if (!st && !fr->bound)
         st = bind_params(w, args, c);
     if (!st)
-        st = lambda ? expr(w, body, out) : body_of_function(w, body, out);
+        st = lambda ? body_of_lambda(w, body, out) : body_of_function(w, body, out);
     if (!st && fr->as && fr->as->result && (fr->inlined || !fr->s->device) &&
         !(fr->skipped && is_none(out)))
         st = follow(w, "the result", fr->as->result, out);
@@ -460,8 +468,8 @@ static td_status
 call_ufunc(walk *w, const thing *f, int number, const call *c, thing *out)
 {
     td_objinfo nin = {0};
-    call own = *c;
     uint32_t o;
+    call own;
 
     /* abs(x), hash(x) of an instance call its class's method */
     if (c->n == 1 && box_is(c->arg, TD_BOX_OBJECT)) {
@@ -484,14 +492,7 @@ call_ufunc(walk *w, const thing *f, int number, const call *c, thing *out)
     TD_TRY(w->host->describe(w->host->ctx, o, &nin));
     if (nin.kind != TD_OBJ_INT || c->n != (uint32_t)nin.num.i + 1)
         return call_intrinsic(w, number, c, out);
-    own.kw = td_alloc(w->mem, (c->nkw + 1) * sizeof *own.kw);
-    own.kwarg = td_alloc(w->mem, (c->nkw + 1) * sizeof *own.kwarg);
-    for (uint32_t i = 0; i < c->nkw; i++) {
-        own.kw[i] = c->kw[i];
-        own.kwarg[i] = c->kwarg[i];
-    }
-    own.kw[own.nkw] = "out";
-    own.kwarg[own.nkw++] = c->arg[--own.n];
+    own = out_by_name(w, c);
     return call_intrinsic(w, number, &own, out);
 }
 
@@ -533,6 +534,8 @@ call_overload(walk *w, const thing *f, const call *c, thing *out)
         TD_TRY(outside_type(w, &c->kwarg[i], &type[c->n + i]));
     TD_TRY(
         w->host->overload(w->host->ctx, f->type->object, type, c->n + c->nkw, c->kw, c->nkw, &o));
+    if (o == f->type->object) /* it implements itself */
+        return TD_SKIP;
     chosen = (thing){.type = td_type_object(o, f->type->name)};
     return call_object(w, &chosen, c, out);
 }

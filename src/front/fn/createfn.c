@@ -211,7 +211,7 @@ fn_linspace(walk *w, const call *c, int number, thing *out)
     thing *p = td_alloc(w->mem, 4 * sizeof *p), count = num ? *num : num_int(50), d, parts_, one;
     bool with_end = !endpoint || (endpoint->known && endpoint->lit.i);
     call own = {.node = c->node, .n = with_end ? 4 : 3, .arg = p};
-    const td_type *t;
+    const td_type *wide = td_type_num(TD_F64), *t;
     dim n;
 
     (void)number;
@@ -224,11 +224,13 @@ fn_linspace(walk *w, const call *c, int number, thing *out)
         TD_TRY(num_binary(w, TD_SYN_Sub, &count, &one, &parts_));
     p[3] = parts_;
     TD_TRY(num_op(w, OP_maximum, (thing[]){parts_, one}, 2, &parts_));
+    if (td_dtype_is_complex(c->arg[0].type->dt) || td_dtype_is_complex(c->arg[1].type->dt))
+        wide = td_type_num(TD_C128);
     for (int i = 0; i < 2; i++)
-        p[i] = num_convert(w, &c->arg[i], td_type_num(TD_F64));
+        p[i] = num_convert(w, &c->arg[i], wide);
     TD_TRY(num_binary(w, TD_SYN_Sub, &p[1], &p[0], &d));
     TD_TRY(num_binary(w, TD_SYN_Div, &d, &parts_, &p[2]));
-    TD_TRY(dtype_or(w, c, UINT32_MAX, td_type_num(TD_F64), &t));
+    TD_TRY(dtype_or(w, c, UINT32_MAX, wide, &t));
     n = dim_of_thing(w, &count);
     TD_TRY(lazy_new(w, linspace_element, &own, t, 1, &n, out));
     out->lazy->own = true;
@@ -334,7 +336,7 @@ tuple_array(walk *w, const thing *x, const td_type *dtype, uint32_t node, thing 
     return TD_OK;
 }
 
-/* numpy.asarray of a tuple or an array; row 1: array, which always copies; 2: ascontiguousarray */
+/* numpy.asarray of a number, a tuple or an array; row 1: array, which always copies; 2: ascontiguousarray */
 td_status
 fn_asarray(walk *w, const call *c, int number, thing *out)
 {
@@ -343,10 +345,11 @@ fn_asarray(walk *w, const call *c, int number, thing *out)
 
     TD_TRY(want_args(w, c, "array", 1, 2));
     TD_TRY(dtype_or(w, c, 1, NULL, &t));
-    if (c->arg[0].type->kind == TD_T_TUPLE)
+    if (c->arg[0].type->kind == TD_T_TUPLE || is_num(&c->arg[0]))
         return tuple_array(w, &c->arg[0], t, c->node, out);
     if (c->arg[0].type->kind != TD_T_ARRAY)
-        return bad(w, c->node, TD_ERR_TYPE, "an array is made of tuples of numbers, not of %s",
+        return bad(w, c->node, TD_ERR_TYPE,
+                   "an array is made of numbers and tuples of them, not of %s",
                    c->arg[0].type->name);
     *out = c->arg[0];
     if ((row == 0 || (row == 2 && out->type->layout == 'C')) && (!t || t == out->type->item[0]))

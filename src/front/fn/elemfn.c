@@ -213,10 +213,13 @@ fn_nan_to_num(walk *w, const call *c, int number, thing *out)
 {
     static const char *const names[] = {"nan", "posinf", "neginf"};
     thing to[3], is, x = c->arg[0], zero = num_int(0);
+    const thing *copy = arg_or_kw(c, 1, "copy");
     double most;
 
     (void)number;
-    TD_TRY(want_args(w, c, "nan_to_num", 1, 1));
+    TD_TRY(want_args(w, c, "nan_to_num", 1, 5));
+    if (copy && !(copy->known && copy->lit.i))
+        return bad(w, c->node, TD_ERR_TYPE, "nan_to_num always copies here: copy= is True");
     *out = x;
     if (is_int(&x))
         return TD_OK;
@@ -225,7 +228,7 @@ fn_nan_to_num(walk *w, const call *c, int number, thing *out)
                    x.type->name);
     most = largest_of_dtype(x.type->dt);
     for (uint32_t i = 0; i < 3; i++) {
-        const thing *given = arg_or_kw(c, UINT32_MAX, names[i]);
+        const thing *given = arg_or_kw(c, 2 + i, names[i]);
 
         to[i] = given && !is_none(given) ? *given : num_float(i == 0 ? 0 : i == 1 ? most : -most);
         if (i == 0)

@@ -137,6 +137,15 @@ call_into(walk *w, int number, const call *c, uint32_t k, thing *out)
     return to.type->ndim ? call_fill(w, &to, &r, c->node) : array_store(w, &to, &r, c->node);
 }
 
+/* Is the one argument of min or max a list of numbers, which are compared as they are? */
+static bool
+holds_numbers_alone(walk *w, const call *c)
+{
+    const td_type *item = c->n == 1 && !c->nkw ? box_elem(w, c->arg, BOX_ELEM) : NULL;
+
+    return item && item->kind == TD_T_NUM;
+}
+
 /* Functions that take arrays also take lists of numbers: the array is a view of the list's memory. */
 static td_status
 lists_as_arrays(walk *w, const td_intrinsic_row *row, const call *c)
@@ -150,7 +159,8 @@ lists_as_arrays(walk *w, const td_intrinsic_row *row, const call *c)
         if (row->fn == know[i])
             return TD_OK;
     for (uint32_t i = 0; i < c->n; i++)
-        if (box_is(&c->arg[i], TD_BOX_LIST)) {
+        if (box_is(&c->arg[i], TD_BOX_LIST) &&
+            !(row->fn == fn_minmax && !holds_numbers_alone(w, c))) {
             TD_TRY(box_array(w, &c->arg[i], &c->arg[i]));
             if (row->fn == fn_asarray) /* the list may move */
                 TD_TRY(array_copy(w, &c->arg[i], NULL, c->node, &c->arg[i]));
@@ -172,6 +182,102 @@ refuse_unasked(walk *w, const td_intrinsic_row *row, const call *c)
 static td_status call_asked(walk *w, const td_intrinsic_row *row, int number, const call *c,
                             thing *out);
 
+/* Where out= stands among the arguments of functions that are no ufuncs; 0: nowhere. */
+static uint32_t
+place_of_out(const td_intrinsic_row *row)
+{
+    return row->fn == fn_clip ? 3 : row->fn == fn_np_round ? 2 : row->fn == fn_infinite ? 1 : 0;
+}
+
+call
+out_by_name(walk *w, const call *c)
+{
+    call own = *c;
+
+    own.kw = td_alloc(w->mem, (c->nkw + 1) * sizeof *own.kw);
+    own.kwarg = td_alloc(w->mem, (c->nkw + 1) * sizeof *own.kwarg);
+    for (uint32_t i = 0; i < c->nkw; i++) {
+        own.kw[i] = c->kw[i];
+        own.kwarg[i] = c->kwarg[i];
+    }
+    own.kw[own.nkw] = "out";
+    own.kwarg[own.nkw++] = c->arg[--own.n];
+    return own;
+}
+
+/* Is the call a reduction along an axis that only the running program knows? */
+static bool
+axis_is_unknown(walk *w, const td_intrinsic_row *row, const call *c)
+{
+    static intrinsic_fn *const know[] = {fn_reduce, fn_nan_reduce, fn_nanmean, fn_var, fn_ptp};
+    const thing *axis = arg_or_kw(c, 1, "axis");
+    bool reduces = false;
+
+    for (size_t i = 0; i < sizeof know / sizeof *know; i++)
+        reduces = reduces || row->fn == know[i];
+    return reduces && box_may(w) && c->n && is_array(c->arg) && axis && is_int(axis) &&
+           !axis->known;
+}
+
+/* The same call with a known axis. */
+static call
+along(walk *w, const call *c, uint32_t axis)
+{
+    call own = *c;
+
+    own.arg = td_alloc(w->mem, (c->n + 1) * sizeof *own.arg);
+    own.kwarg = td_alloc(w->mem, (c->nkw + 1) * sizeof *own.kwarg);
+    copy_things(own.arg, c->arg, c->n);
+    copy_things(own.kwarg, c->kwarg, c->nkw);
+    if (c->n > 1)
+        own.arg[1] = num_int(axis);
+    for (uint32_t k = 0; k < c->nkw; k++)
+        if (strcmp(c->kw[k], "axis") == 0)
+            own.kwarg[k] = num_int(axis);
+    return own;
+}
+
+/* Tries one axis after the other; the results, which are of one type, meet in a place. */
+static td_status
+reduce_along_any(walk *w, int number, const call *c, thing *out)
+{
+    enum { AXIS = UINT32_MAX - 1 };
+    td_hash key = join_key(w, c->node, AXIS);
+    join *j = join_get(w, key);
+    place p = {0};
+    thing axis = *arg_or_kw(c, 1, "axis"), n, r, below;
+    uint32_t ndim = c->arg[0].type->ndim;
+    td_val at = val_as(w, &axis, TD_I64), zero = td_const_int(w->f, TD_I64, 0);
+
+    TD_TRY(settle(w, &c->arg[0]));
+    n = num_int(ndim);
+    below = num_val(TD_BOOL, TD_E2(w->f, less, at, zero));
+    at = TD_E3(w->f, select, below.num.re, TD_E2(w->f, add, at, val_as(w, &n, TD_I64)), at);
+    TD_TRY(must(w,
+                TD_E2(w->f, logical_and, TD_E2(w->f, greater_equal, at, zero),
+                      TD_E2(w->f, less, at, val_as(w, &n, TD_I64))),
+                TD_REPORT_VALUE, "axis is out of bounds for the array", NULL, 0));
+    if (j)
+        p = place_new(w, j);
+    for (uint32_t i = 0; i < ndim; i++) {
+        call one = along(w, c, i);
+
+        if (i + 1 < ndim)
+            td_if(w->f, TD_E2(w->f, equal, at, td_const_int(w->f, TD_I64, i)));
+        TD_TRY(call_intrinsic(w, number, &one, &r));
+        TD_TRY(settle(w, &r));
+        TD_TRY(join_add(w, key, &r, c->node, "the value"));
+        if (j)
+            TD_TRY(place_set(w, &p, &r));
+        if (i + 1 < ndim)
+            td_else(w->f);
+    }
+    for (uint32_t i = 1; i < ndim; i++)
+        td_end(w->f);
+    *out = j ? place_get(w, &p) : join_stand_in(w, join_get(w, key));
+    return built(w, c->node);
+}
+
 td_status
 call_intrinsic(walk *w, int number, const call *c, thing *out)
 {
@@ -181,6 +287,11 @@ call_intrinsic(walk *w, int number, const call *c, thing *out)
     TD_ASSERT(number >= 0 && number < COUNT);
     if (w->exact)
         return exact_call(w, number, c, out);
+    if (place_of_out(row) && c->n == place_of_out(row) + 1)
+        own = out_by_name(w, c);
+    c = &own;
+    if (axis_is_unknown(w, row, c))
+        return reduce_along_any(w, number, c, out);
     if (!c->nkw)
         return call_asked(w, row, number, c, out);
     own.asked = td_alloc(w->mem, sizeof *own.asked); /* lazy arrays keep the call */
@@ -289,6 +400,8 @@ fn_row(walk *w, const call *c, int number, thing *out)
 td_status
 attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *out)
 {
+    static const char *const parts[] = {"start", "stop", "step"};
+
     if (self->type->kind == TD_T_ARRAY && !is_record(self))
         return array_attribute(w, self, name, node, out);
     if (is_record(self)) {
@@ -301,6 +414,9 @@ attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *ou
         return object_attribute(w, self, name, node, out);
     if (is_num(self))
         return number_attribute(w, self, name, node, out);
+    for (int i = 0; self->type->kind == TD_T_RANGE && !w->exact && i < 3; i++)
+        if (strcmp(name, parts[i]) == 0)
+            return *out = self->item[i], TD_OK;
     return bad(w, node, TD_ERR_VALUE, "%s has no attribute %s in a kernel", self->type->name, name);
 }
 

@@ -587,11 +587,24 @@ extreme_of_items(walk *w, const call *c, bool is_min, thing *out)
 td_status
 fn_minmax(walk *w, const call *c, int number, thing *out)
 {
+    static const char *const names[2][2] = {{"max.key", "max.default"}, {"min.key", "min.default"}};
     bool is_min = td_intrinsics[number].row == OP_minimum;
-    const thing *x = c->arg;
+    const thing *x = c->arg, *key = arg_or_kw(c, UINT32_MAX, "key"),
+                *other = arg_or_kw(c, UINT32_MAX, "default");
     uint32_t n = c->n;
 
     TD_TRY(want_args(w, c, is_min ? "min" : "max", 1, UINT32_MAX));
+    key = key && is_none(key) ? NULL : key;
+    if (key && other)
+        return bad(w, c->node, TD_ERR_TYPE, "%s takes key= or default= here, not both",
+                   is_min ? "min" : "max");
+    if ((key || other) && !w->exact) {
+        thing all = n > 1 ? tuple_of(w, x, n) : *x;
+
+        return call_stand_in(
+            w, names[is_min][other != NULL], &all,
+            &(call){.node = c->node, .n = 1, .arg = (thing[]){key ? *key : *other}}, out);
+    }
     if (n == 1 && x->type->kind == TD_T_TUPLE) {
         n = x->type->n;
         x = x->item;
@@ -602,7 +615,8 @@ fn_minmax(walk *w, const call *c, int number, thing *out)
         return bad(w, c->node, TD_ERR_VALUE, "%s() iterable argument is empty",
                    is_min ? "min" : "max");
     for (uint32_t i = 0; i < n; i++)
-        if (x[i].type->kind == TD_T_BOX || x[i].type->kind == TD_T_OBJECT) { /* strings */
+        if (x[i].type->kind == TD_T_BOX || x[i].type->kind == TD_T_OBJECT ||
+            (x[i].type->kind == TD_T_TUPLE && box_may(w) && !w->exact)) { /* strings, tuples */
             thing all = tuple_of(w, x, n);
 
             return extreme_of_items(w, &(call){.node = c->node, .n = 1, .arg = &all}, is_min, out);

@@ -115,7 +115,7 @@ reduced_operand(walk *w, const call *c, const thing *dtype, const double *instea
 {
     TD_TRY(want_args(w, c, what, 1, 5));
     *out = c->arg[0];
-    if (out->type->kind == TD_T_TUPLE)
+    if (out->type->kind == TD_T_TUPLE || (is_num(out) && !w->exact))
         TD_TRY(tuple_array(w, out, NULL, c->node, out));
     if (out->type->kind != TD_T_ARRAY)
         return bad(w, c->node, TD_ERR_TYPE, "%s takes an array, not %s", what, out->type->name);

@@ -89,6 +89,7 @@ fn_tuple(walk *w, const call *c, int number, thing *out)
     if (out->type->kind != TD_T_TUPLE)
         return bad(w, c->node, TD_ERR_TYPE,
                    "tuple(%s): a tuple's length must be known when compiling", c->arg->type->name);
+    out->listed = 0;
     return TD_OK;
 }
 

@@ -44,6 +44,7 @@ typedef struct td_objinfo {
     uint32_t    n, object;
     const td_type *type;
     int         number;
+    bool        member;   /* NAMED: an enum, whose members stand as tuples of their value */
     bool        stand_in; /* FUNCTION: it stands for a library's, whose numbers it gives */
     const struct td_source *source;
     char        division; /* FUNCTION, when b is 0, a / b …: 'r' raises, 'n' gives what NumPy gives, 0: as in its caller */
@@ -119,6 +120,7 @@ typedef struct td_compile {
     bool    fast;     /* fastmath */
     bool    checked;  /* division by zero raises (Numba's error_model="python"; kernels: debug=True) */
     bool    parallel; /* FUNCTION: loops of independent iterations run on all cores, or over a whole GPU */
+    bool    overlap;  /* FUNCTION: arrays of different arguments may share memory */
     bool    prange;   /* loops over prange too, even if they are not known to be independent */
     bool    gpu;      /* the target */
     bool    alone;    /* the code is for a file: there is no runtime but what `treadle.build` adds */

@@ -346,9 +346,31 @@ set_view(walk *w, const thing *p, const thing *x)
     note_alias(w, v); /* what is written through the variable may be written through its source */
 }
 
-static void
-set_slots(walk *w, const thing *p, const thing *x)
+/* x as a value of type t, which the two were joined to: an object of the runtime, or an optional value. */
+static td_status
+as_joined(walk *w, const td_type *t, thing *x)
 {
+    const td_type *value = td_type_optional_of(t);
+
+    if (t->kind == TD_T_BOX) {
+        if (is_none(x) && t->ndim == TD_BOX_OBJECT)
+            *x = box_thing(w, t, td_const_int(w->f, TD_U64, 0));
+        return boxed(w, x);
+    }
+    if (!value || x->type == t)
+        return TD_OK;
+    if (value->kind == TD_T_BOX)
+        TD_TRY(boxed(w, x));
+    *x = optional_as(w, x, t);
+    return TD_OK;
+}
+
+static td_status
+set_slots(walk *w, const thing *p, const thing *from)
+{
+    thing own = *from, *x = &own;
+
+    TD_TRY(as_joined(w, p->type, x));
     switch ((td_tkind)p->type->kind) {
     case TD_T_NUM:
         if (!is_mixed(p)) {
@@ -366,7 +388,7 @@ set_slots(walk *w, const thing *p, const thing *x)
     case TD_T_RANGE:
     case TD_T_ITER:
         for (uint32_t i = 0; i < p->type->n; i++)
-            set_slots(w, &p->item[i], &x->item[i]);
+            TD_TRY(set_slots(w, &p->item[i], &x->item[i]));
         break;
     case TD_T_BOX:    td_set(w->f, p->num.re, x->num.re); break;
     case TD_T_RECORD:
@@ -374,6 +396,7 @@ set_slots(walk *w, const thing *p, const thing *x)
     case TD_T_NONE:
     case TD_T_OBJECT: break;
     }
+    return TD_OK;
 }
 
 td_status
@@ -381,23 +404,13 @@ place_set(walk *w, const place *p, const thing *x)
 {
     thing own = *x;
 
-    if (p->slots.type->kind == TD_T_BOX) {
-        if (is_none(x) && p->slots.type->ndim == TD_BOX_OBJECT)
-            own = box_thing(w, p->slots.type, td_const_int(w->f, TD_U64, 0));
-        TD_TRY(boxed(w, &own));
-        x = &own;
-    }
-    if (td_type_optional_of(p->slots.type) && x->type != p->slots.type) {
-        if (td_type_optional_of(p->slots.type)->kind == TD_T_BOX)
-            TD_TRY(boxed(w, &own));
-        own = optional_as(w, &own, p->slots.type);
-        x = &own;
-    }
+    TD_TRY(as_joined(w, p->slots.type, &own));
+    x = &own;
     if (join_types(w, p->slots.type, x->type) != p->slots.type || (x->maybe && !p->maybe)) {
         w->again = true; /* the join has grown meanwhile, so this walk's code is not kept */
         return TD_OK;
     }
-    set_slots(w, &p->slots, x);
+    TD_TRY(set_slots(w, &p->slots, x));
     if (p->given.i == UINT32_MAX)
         return built(w, w->node);
     if (x->maybe && x->given.i == UINT32_MAX) /* asked for in this walk only */

@@ -76,6 +76,10 @@ call_named(walk *w, const td_objinfo *class, uint32_t object_, const call *c, th
 {
     thing *item = td_alloc(w->mem, (class->n + 1) * sizeof *item), tuple;
 
+    if (class->member)
+        return bad(w, c->node, TD_ERR_TYPE,
+                   "%s: a member is not found by its value here: name it, or compare .value",
+                   class->text);
     memset(item, 0, (class->n + 1) * sizeof *item);
     TD_TRY(named_fill(w, class, c, item));
     for (uint32_t i = 0; i < class->n; i++)
@@ -85,6 +89,15 @@ call_named(walk *w, const td_objinfo *class, uint32_t object_, const call *c, th
     *out = tuple;
     out->type = td_type_named(object_, class->text, tuple.type->item, class->n);
     return TD_OK;
+}
+
+bool
+is_member(walk *w, const thing *x)
+{
+    td_objinfo class = {0};
+
+    return x->type->kind == TD_T_TUPLE && x->type->object &&
+           !w->host->describe(w->host->ctx, x->type->object, &class) && class.member;
 }
 
 /* t._replace(x=1) */
@@ -118,7 +131,8 @@ named_attribute(walk *w, const thing *self, const char *name, uint32_t node, thi
     TD_TRY(w->host->describe(w->host->ctx, self->type->object, &class));
     TD_TRY(field_place(w, &class, name, &at));
     if (at < 0)
-        return bad(w, node, TD_ERR_VALUE, "%s has no field %s", self->type->name, name);
+        return bad(w, node, TD_ERR_VALUE, "%s has no %s %s", self->type->name,
+                   class.member ? "attribute here but value, not" : "field", name);
     *out = self->item[at];
     return TD_OK;
 }

@@ -374,6 +374,10 @@ is_records(const td_type *array)
 }
 
 /* ---- index.c ---- */
+td_status check_range(walk *w, const char *name, const dim *shape, uint32_t ndim, uint32_t axis, td_val v, const thing *given, uint32_t node, td_val *ok); /* debug: reports an index beyond its axis */
+td_val    position(walk *w, const thing *i, const dim *n); /* i on an axis of extent n; a negative i counts from the end */
+td_status expr_compare(walk *w, uint32_t node, thing *out); /* a < b < c: evaluates each operand once */
+td_status lists_as_places(walk *w, const thing *a, uint32_t node, thing *key); /* lists in an array's index, written at the node, become arrays, where a function may make them */
 td_status array_index(walk *w, const thing *a, const thing *key, uint32_t node, thing *out); /* a[key]: element or view */
 td_status element_view(walk *w, const thing *a, const thing *key, uint32_t node, thing *out); /* a[key] as a view, 0-d for an element */
 bool      chooses(const thing *key); /* has the key an array of numbers or bools? */
@@ -555,6 +559,7 @@ uint32_t  words_of(const td_type *t);
 td_status join_fitted(walk *w, const join *j, const thing *x, thing *out); /* x as the join's type */
 
 /* ---- named.c: named tuples ---- */
+bool      is_member(walk *w, const thing *x); /* of an enum: a tuple of its value, of the enum's class */
 td_status call_named(walk *w, const td_objinfo *class, uint32_t object_, const call *c, thing *out);
 td_status named_replace(walk *w, const thing *self, const call *c, thing *out);
 td_status named_attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *out);
@@ -641,6 +646,7 @@ td_val    range_for(walk *w, const thing *r); /* opens the loop over such a rang
 td_status iter_length(walk *w, const thing *it, uint32_t node, thing *n);           /* not of a TUPLE */
 td_status iter_limit(walk *w, const thing *it, uint32_t node, thing *n);            /* the most that a loop over it has */
 td_status iter_item(walk *w, const thing *it, td_val k, uint32_t node, thing *out); /* the k-th; k: int64, below the length */
+call      out_by_name(walk *w, const call *c); /* the same call with its last argument as out= */
 td_status call_fill(walk *w, const thing *to, const thing *x, uint32_t node);       /* to[...] = x, a number or an array that broadcasts */
 
 #endif

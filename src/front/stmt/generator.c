@@ -125,7 +125,7 @@ stmt_yield(walk *w, uint32_t node)
     if (w->tries != to->tries || w->finals != to->finals)
         return bad(w, node, TD_ERR_TYPE, "a try cannot contain a yield here: yield after it");
     if (F(node, Yield_value))
-        TD_TRY(expr(w, F(node, Yield_value), &x));
+        TD_TRY(expr_optional(w, F(node, Yield_value), &x));
     TD_TRY(settle(w, &x));
     for (loop *l = own->loop; l; l = l->up) {
         l->yields = true;

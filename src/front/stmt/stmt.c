@@ -72,6 +72,7 @@ unpack_targets(walk *w, uint32_t list, const thing *x, uint32_t node)
             uint32_t m = have - (n - 1);
             thing rest = tuple_of(w, x->item + at, m);
 
+            rest.listed = box_may(w) ? target : 0;
             TD_TRY(assign(w, F(target, Starred_value), &rest));
             at += m;
         } else {
@@ -129,6 +130,7 @@ assign_subscript(walk *w, uint32_t target, const thing *x)
     TD_TRY(expr(w, F(target, Subscript_value), &a));
     TD_TRY(expr(w, F(target, Subscript_slice), &key));
     w->node = target;
+    TD_TRY(lists_as_places(w, &a, F(target, Subscript_slice), &key));
     if (is_packed(&a)) {
         TD_TRY(packed_cut(w, &a, &key, true, target, &to));
         return store_to(w, &to, x, target);
@@ -248,6 +250,7 @@ change_element(walk *w, uint32_t node, bool *done)
         return TD_OK;
     TD_TRY(expr(w, F(target, Subscript_slice), &key));
     w->node = target;
+    TD_TRY(lists_as_places(w, &a, F(target, Subscript_slice), &key));
     places = box_may(w) && chooses(&key);
     if (places) { /* what an array chooses is copied, changed and put back */
         TD_TRY(array_chosen(w, &a, &key, NULL, target, &x));
@@ -482,7 +485,7 @@ stmt_expr(walk *w, uint32_t node)
         return TD_OK; /* a docstring */
     if (kind_of(w, F(node, Expr_value)) == TD_SYN_Yield)
         return stmt_yield(w, F(node, Expr_value));
-    return expr(w, F(node, Expr_value), &x);
+    return expr_optional(w, F(node, Expr_value), &x);
 }
 
 static td_status

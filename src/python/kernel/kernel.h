@@ -37,7 +37,8 @@ enum {
  * user's, handle -> object.  0: exception. */
 uint32_t  py_handle(PyObject *keep, PyObject *o);
 PyObject *py_handle_object(uint32_t handle); /* borrowed; somebody must keep it */
-bool      py_is_named(PyObject *class);     /* is it a class of named tuples? */
+bool      py_is_named(PyObject *class);     /* is it a class of named tuples, or an enum that stands for one? */
+bool      py_is_member_class(PyObject *class); /* an enum whose members are no numbers and no strings themselves */
 void      py_handles_drop(PyObject *keep);   /* drops the dict's references; ok on NULL */
 
 /* ---- trees (syntax.c) ---- */
@@ -111,7 +112,7 @@ typedef struct py_spec {
     td_dev         *dev;
     py_mode         mode;
     uint32_t        narg;
-    bool            serial; /* its loops run in order, since arguments overlap */
+    bool            serial; /* arguments overlap: loops run in order, and arrays are assigned by way of copies */
     const td_type **type;
     py_dep         *dep;
     uint32_t        ndep, cdep;

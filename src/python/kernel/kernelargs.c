@@ -394,6 +394,32 @@ add_tuple(py_call *c, PyObject *o, const td_type **type)
     return Py_TYPE(o) == &PyTuple_Type || py_named_type(c->d->keep, (PyObject *)Py_TYPE(o), type);
 }
 
+/* A member of an enum; 0: it is none. */
+static int
+add_member(py_call *c, PyObject *o, const td_type **type)
+{
+    PyObject *class = (PyObject *)Py_TYPE(o), *value;
+    const td_type *item;
+    td_scalar s;
+    char weak;
+    int r = 1;
+
+    if (!(value = py_attr(o, "value")))
+        return PyErr_Occurred() ? -1 : 0;
+    if (py_is_member_class(class)) {
+        if (!add_argument(c, value, &item))
+            r = -1;
+        else
+            *type = td_type_tuple(&item, 1);
+        if (r > 0 && !py_named_type(c->d->keep, class, type))
+            r = -1;
+    } else if (py_number(value, &s, &weak) <= 0 || !add_number(c, s, weak, type)) {
+        r = 0;
+    }
+    Py_DECREF(value);
+    return r;
+}
+
 /* cuda.In, Out and InOut: an array, and which copies of it to make. */
 static int
 add_wrapper(py_call *c, PyObject *o, const td_type **type)
@@ -608,9 +634,9 @@ add_rare(py_call *c, PyObject *o, const td_type **type)
     }
     if (PyErr_Occurred())
         return false;
-    value = py_attr(o, "value"); /* a member of an enum */
-    r = value ? py_number(value, &s, &weak) : py_number(o, &s, &weak);
-    Py_XDECREF(value);
+    if ((r = add_member(c, o, type)))
+        return r > 0;
+    r = py_number(o, &s, &weak);
     PyErr_Clear();
     if (r > 0)
         return add_number(c, s, weak, type);

@@ -318,6 +318,7 @@ run_front(py_spec *s, bool gpu, bool alone)
     how.marked = !alone && chooses_checks(s);
     how.verdict = s->verdict;
     how.parallel = how.parallel && !s->serial;
+    how.overlap = s->serial;
     how.lines = how.lines && gpu;
     py_asking_begin(&asking, s->home, s);
     st = td_front(source, &asking.host, s->type, s->narg, &how, &s->mem, &s->made);

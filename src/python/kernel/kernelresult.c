@@ -240,7 +240,10 @@ py_of_class(const td_type *t, PyObject *tuple)
 
     if (!tuple || !t->object)
         return tuple;
-    named = PyObject_CallMethod(py_handle_object(t->object), "_make", "(O)", tuple);
+    if (py_is_member_class(py_handle_object(t->object)))
+        named = PyObject_Call(py_handle_object(t->object), tuple, NULL);
+    else
+        named = PyObject_CallMethod(py_handle_object(t->object), "_make", "(O)", tuple);
     Py_DECREF(tuple);
     return named;
 }

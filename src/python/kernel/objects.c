@@ -304,18 +304,33 @@ fail_unusable(const char *what)
     return td_fail(TD_ERR_TYPE, "%s cannot be used in a kernel", what);
 }
 
-/* An enum's member is replaced by its value; a new reference to that, or to o itself. */
+static bool
+is_enum(PyObject *class)
+{
+    PyObject *m = PyType_Check(class) ? PyDict_GetItemString(PyImport_GetModuleDict(), "enum")
+                                      : NULL,
+             *base = m ? PyObject_GetAttrString(m, "Enum") : NULL;
+    int is = base ? PyObject_IsSubclass(class, base) : 0;
+
+    Py_XDECREF(base);
+    PyErr_Clear();
+    return is > 0;
+}
+
+/* A new reference to what stands for an object: for a member of an enum of numbers (IntEnum) its value, for another
+ * enum's member a tuple of its value, which has the enum as its class. */
 static PyObject *
 enum_value(PyObject *o)
 {
-    PyObject *m = PyDict_GetItemString(PyImport_GetModuleDict(), "enum"),
-             *class = m ? PyObject_GetAttrString(m, "Enum") : NULL;
-    int member = class ? PyObject_IsInstance(o, class) : 0;
+    PyObject *value = is_enum((PyObject *)Py_TYPE(o)) ? PyObject_GetAttrString(o, "value")
+                                                      : Py_NewRef(o),
+             *tuple;
 
-    Py_XDECREF(class);
-    if (member <= 0)
-        return PyErr_Clear(), Py_NewRef(o);
-    return PyObject_GetAttrString(o, "value");
+    if (!value || !py_is_member_class((PyObject *)Py_TYPE(o)))
+        return value;
+    tuple = PyTuple_Pack(1, value);
+    Py_DECREF(value);
+    return tuple;
 }
 
 /* 1: a number; 0: it is not */
@@ -368,18 +383,31 @@ class_name(py_asking *a, PyObject *class)
 }
 
 bool
+py_is_member_class(PyObject *class)
+{
+    return is_enum(class) && !PyType_IsSubtype((PyTypeObject *)class, &PyLong_Type) &&
+           !PyType_IsSubtype((PyTypeObject *)class, &PyFloat_Type) &&
+           !PyType_IsSubtype((PyTypeObject *)class, &PyUnicode_Type);
+}
+
+bool
 py_is_named(PyObject *class)
 {
+    if (py_is_member_class(class))
+        return true;
     return PyType_Check(class) && class != (PyObject *)&PyTuple_Type &&
            PyType_IsSubtype((PyTypeObject *)class, &PyTuple_Type) &&
            PyObject_HasAttrString(class, "_fields");
 }
 
-/* Describes a class of named tuples by its fields.  TD_SKIP: it is not one. */
+/* Describes a class of named tuples by its fields, and an enum, whose members have one.  TD_SKIP: it is neither. */
 static td_status
 describe_named(py_asking *a, PyObject *o, td_objinfo *out)
 {
-    PyObject *fields = py_is_named(o) ? PyObject_GetAttrString(o, "_fields") : NULL;
+    bool member = py_is_member_class(o);
+    PyObject *fields = !py_is_named(o) ? NULL
+                       : member        ? Py_BuildValue("(s)", "value")
+                                       : PyObject_GetAttrString(o, "_fields");
     td_status st = TD_SKIP;
 
     PyErr_Clear();
@@ -390,7 +418,22 @@ describe_named(py_asking *a, PyObject *o, td_objinfo *out)
         return st;
     out->text = class_name(a, o);
     out->kind = TD_OBJ_NAMED;
+    out->member = member;
     return out->text ? TD_OK : fail_unusable("a class of named tuples");
+}
+
+/* A tuple of a class that has names for its items, or of none. */
+static td_status
+describe_items(py_asking *a, PyObject *o, PyObject *class, td_objinfo *out)
+{
+    td_objinfo named = {0};
+    td_status st;
+
+    TD_TRY(describe_tuple(a, o, out));
+    st = describe_named(a, class, &named);
+    out->text = named.text;
+    out->object = st ? 0 : py_handle(a->d->keep, class);
+    return st == TD_SKIP || out->object ? TD_OK : fail_unusable("a named tuple");
 }
 
 static td_status
@@ -543,16 +586,8 @@ describe_object(py_asking *a, PyObject *o, td_objinfo *out)
         return describe_numpy(o, out);
     if (describe_number(o, out))
         return TD_OK;
-    if (PyTuple_Check(o)) {
-        td_objinfo class = {0};
-        PyObject *type = (PyObject *)Py_TYPE(o);
-
-        TD_TRY(describe_tuple(a, o, out));
-        st = describe_named(a, type, &class);
-        out->text = class.text;
-        out->object = st ? 0 : py_handle(a->d->keep, type);
-        return st == TD_SKIP || out->object ? TD_OK : fail_unusable("a named tuple");
-    }
+    if (PyTuple_Check(o))
+        return describe_items(a, o, (PyObject *)Py_TYPE(o), out);
     if ((st = describe_named(a, o, out)) != TD_SKIP)
         return st;
     if (!py_is_dispatcher(o) && PyCallable_Check(o) && (spelled = stand_in_of(o))) {
@@ -569,13 +604,15 @@ describe_object(py_asking *a, PyObject *o, td_objinfo *out)
 static td_status
 ask_describe(void *ctx, uint32_t obj, td_objinfo *out)
 {
-    PyObject *o = enum_value(py_handle_object(obj));
+    PyObject *given = py_handle_object(obj), *o = enum_value(given);
+    bool member = py_is_member_class((PyObject *)Py_TYPE(given));
     td_status st;
 
     memset(out, 0, sizeof *out);
     if (!o)
         return fail_unusable("an enum's member without a value");
-    st = describe_object(ctx, o, out);
+    st = member ? describe_items(ctx, o, (PyObject *)Py_TYPE(given), out)
+                : describe_object(ctx, o, out);
     Py_DECREF(o); /* the member also keeps what out borrows */
     return st;
 }
