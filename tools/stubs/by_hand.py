@@ -153,7 +153,7 @@ RESULTS = {
     "Any": {
         "treadle.random": "Generator.spawn RandomState.get_state RandomState.set_state RandomState.seed",
         "treadle": "einsum_path broadcast poly1d topk frompyfunc common_type histogram2d histogramdd fuse graph jit "
-        "njit prange stencil map vmap debug build guvectorize vectorize install ndenumerate nditer "
+        "njit prange stencil map vmap mesh shard debug build guvectorize vectorize install ndenumerate nditer "
         "get_default_memory_pool get_default_pinned_memory_pool obj2sctype sctype2char get_array_module unique_all "
         "unique_counts unique_inverse fallbacks geterr seterr geterrcall seterrcall fromDlpack finfo who "
         "byte_bounds memoize ndarray.ctypes ndarray.get_ipc_handle ndarray.toDlpack ndarray.setitem "
