@@ -165,6 +165,10 @@ class _Alias(types.ModuleType):
                 raise AttributeError(text, name=name) from None
         if value is real:  # a name for the module itself, as torch.torch
             return self
+        if full == "cupy.ndarray":
+            from .._cupy._class import ndarray
+
+            return ndarray
         if name == "get_array_module":
             value = _own(self)[name] = self._programs_own(value)
         if not isinstance(value, types.ModuleType) or value.__name__.partition(".")[0] == "numba":
