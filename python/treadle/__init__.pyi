@@ -76,6 +76,7 @@ from numpy.exceptions import TooHardError as TooHardError
 from numpy.exceptions import VisibleDeprecationWarning as VisibleDeprecationWarning
 import numpy.exceptions as exceptions
 import numpy.typing as typing
+import numpy.version as version
 from . import cache as cache
 from . import cuda as cuda
 from . import cupyx as cupyx

@@ -63,3 +63,9 @@ def test_one_odd_argument(module):
                 if not fits:
                     misses.append(f"{call} of {name or repr(option)}: {got!r}, NumPy {want!r}")
     assert not misses, "\n".join(misses)
+
+
+@pytest.mark.parametrize("name", ["ndim", "shape", "size", "iscomplexobj", "isrealobj"])
+def test_what_objects_without_numbers_are(name):
+    for x in (None, "ab", b"a", {1}, {"a": 1}, ["a", "b"], [None, 1], [["a"], ["b"]], np.array(["a"]), object(), np.datetime64(1, "s"), [1, 2j]):
+        assert getattr(td, name)(x) == getattr(np, name)(x), x
