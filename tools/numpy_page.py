@@ -86,7 +86,8 @@ def section(module):
 
 
 def differences():
-    lines = ["## What is otherwise", "", "Results without axes are arrays, where NumPy gives scalars. Beside that:", ""]
+    numbers = "Results without axes are numbers that may wait to be computed, where NumPy gives scalars. Beside that:"
+    lines = ["## What is otherwise", "", numbers, ""]
     lines += ["| | |", "| --- | --- |"]
     lines += [f"| {joined(names.split())} | {text} |" for names, text in _names.DIFFERENT.items()]
     lines += ["", "Parameters that are refused:", "", "| | | because |", "| --- | --- | --- |"]

@@ -28,13 +28,13 @@ from ._core import (
     evaluate,
     from_dlpack,
     full,
-    ndarray,
     ones,
     synchronize,
     ufunc,
     use,
     zeros,
 )
+from ._core import ndarray_of_programs as ndarray
 
 # Modules and the names that they hold; each is imported when one of its names is first asked for. What NumPy computes
 # for treadle, and NumPy's own objects, stand in _names.

@@ -141,11 +141,11 @@ def compare(text, f):
     ours, theirs = flat(ours), flat(theirs)
     if len(ours) != len(theirs):
         return f"{len(ours)} results, not {len(theirs)}"
-    foreign = [type(a).__name__ for a, b in zip(ours, theirs, strict=True) if isinstance(b, np.ndarray) and not isinstance(a, td.ndarray)]
+    foreign = [type(a).__name__ for a, b in zip(ours, theirs, strict=True) if isinstance(b, np.ndarray) and not isinstance(a, td._core.ndarray)]
     if foreign:
         return f"results are {foreign}"
     for a, b in zip(ours, theirs, strict=True):
-        a = a.get() if isinstance(a, td.ndarray) else np.asarray(a)
+        a = a.get() if isinstance(a, td._core.ndarray) else np.asarray(a)
         if a.shape != np.shape(b) or not np.allclose(a, b, rtol=1e-6, atol=1e-9, equal_nan=True):
             return f"{a} is not {b}"
     return None

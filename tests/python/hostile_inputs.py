@@ -77,7 +77,7 @@ def thing(rng, good=None):
 
 def equal(ours, theirs):
     """The same arrays, bit for bit."""
-    if isinstance(ours, td.ndarray):
+    if isinstance(ours, td._core.ndarray):
         ours, theirs = ours.get(), theirs.astype(theirs.dtype.newbyteorder("="))
     assert ours.dtype == theirs.dtype and ours.shape == theirs.shape, (ours.dtype, ours.shape, theirs.dtype, theirs.shape)
     if ours.dtype.kind != "O":

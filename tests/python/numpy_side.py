@@ -54,7 +54,7 @@ def far_apart(got, theirs, ulp):
 def check(ours, theirs, ulp=0, context=""):
     """Same dtype, shape and values (NaN equal to NaN), to ulp units in the last place for floats."""
     theirs = np.asarray(theirs)
-    assert isinstance(ours, td.ndarray), f"{context}: {type(ours)}"
+    assert isinstance(ours, td._core.ndarray), f"{context}: {type(ours)}"
     assert ours.dtype == theirs.dtype, f"{context}: dtype {ours.dtype}, NumPy's {theirs.dtype}"
     assert ours.shape == theirs.shape, f"{context}: shape {ours.shape}, NumPy's {theirs.shape}"
     got = ours.get()
@@ -127,7 +127,7 @@ def alike(ours, theirs, text):
         assert type(ours) is type(theirs) and len(ours) == len(theirs), text
         for one, other in zip(ours, theirs):
             alike(one, other, text)
-    elif isinstance(ours, td.ndarray):
+    elif isinstance(ours, td._core.ndarray):
         check(ours, theirs, 0, text)
     else:
         assert type(ours) is type(theirs) and ours == theirs, f"{text}: {ours!r} where NumPy gives {theirs!r}"

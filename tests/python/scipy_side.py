@@ -57,7 +57,7 @@ def compare(got, want, rtol, atol, dtype=True):
         for k in want:
             compare(got[k], want[k], rtol, atol, dtype)
     elif isinstance(want, (np.ndarray, np.generic, float, complex)):
-        g = got.get() if isinstance(got, td.ndarray) else np.asarray(got)
+        g = got.get() if isinstance(got, td._core.ndarray) else np.asarray(got)
         w = np.asarray(want)
         assert g.shape == w.shape, (g.shape, w.shape)
         if dtype and isinstance(want, (np.ndarray, np.generic)):

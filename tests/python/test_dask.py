@@ -54,7 +54,7 @@ x.map_overlap(lambda b: b * 2, depth=1, boundary='periodic')
 def test_operations(client, x, text):
     theirs = eval(text, {"x": da.from_array(HOST, chunks=(16, 16)), "da": da, "np": np}).compute(scheduler="synchronous")
     ours = eval(text, {"x": x, "da": da, "np": np}).compute()
-    assert isinstance(ours, td.ndarray) and ours.dtype == theirs.dtype
+    assert isinstance(ours, td._core.ndarray) and ours.dtype == theirs.dtype
     np.testing.assert_allclose(ours.get(), theirs, rtol=1e-9, atol=1e-9)
 
 
@@ -62,7 +62,7 @@ def test_chunks_are_on_the_workers(client, x):
     client.wait_for_workers(2)
     y = client.persist(x + 1)
     distributed.wait(y)
-    assert isinstance(y._meta, td.ndarray) and isinstance(x._meta, td.ndarray)
+    assert isinstance(y._meta, td._core.ndarray) and isinstance(x._meta, td._core.ndarray)
     assert len({w for where in client.who_has(y).values() for w in where}) == 2
     assert client.submit(lambda b: type(b).__module__, client.futures_of(y)[0]).result() == "treadle"
     assert all(not rows for rows in client.run(fallbacks).values())
@@ -82,11 +82,11 @@ def test_random_numbers(client):
         return da.random.default_rng(td.random.default_rng(5)).normal(2.0, 3.0, size=(60, 50), chunks=20)
 
     a, b = draw().compute(), draw().compute()
-    assert isinstance(a, td.ndarray) and (a == b).all()
+    assert isinstance(a, td._core.ndarray) and (a == b).all()
     assert abs(a.mean() - 2) < 0.3 and abs(a.std() - 3) < 0.3 and len(np.unique(a.get())) == 3000
     with dask.config.set({"array.backend": "treadle"}):
         r = da.random.default_rng(1).random((20, 10), chunks=10)
-        assert isinstance((r + da.ones((20, 10), chunks=10)).compute(), td.ndarray) and isinstance(r._meta, td.ndarray)
+        assert isinstance((r + da.ones((20, 10), chunks=10)).compute(), td.ndarray) and isinstance(r._meta, td._core.ndarray)
         assert da.arange(7, chunks=3).compute().tolist() == list(range(7))
         u, s, v = da.linalg.svd_compressed(r, 10, seed=2)
         np.testing.assert_allclose(((u * s) @ v).compute().get(), r.compute().get(), atol=1e-9)
@@ -114,7 +114,7 @@ def test_the_library_of_arrays(name):
     with dask.config.set({"array.backend": "treadle"}):
         x = MADE[name]()
         got = x.compute(scheduler="threads")
-    assert isinstance(x._meta, td.ndarray) and isinstance(got, td.ndarray)
+    assert isinstance(x._meta, td._core.ndarray) and isinstance(got, td._core.ndarray)
     assert got.dtype == want.dtype and np.array_equal(got.get(), want)
 
 
@@ -243,7 +243,7 @@ def test_executor(client):
         assert list(ex.map(collatz, range(1, 2000), chunksize=500)) == [collatz(n) for n in range(1, 2000)]
         assert list(ex.map(lambda a, b: a * b + 0.5, [1, 2, 3], np.array([1.5, 2, 4]))) == [2.0, 4.5, 12.5]
         doubled = ex.map(lambda x: x * 2.0, td.arange(1000.0), as_array=True, chunksize=250)
-        assert isinstance(doubled, td.ndarray) and (doubled == td.arange(1000.0) * 2).all()
+        assert isinstance(doubled, td._core.ndarray) and (doubled == td.arange(1000.0) * 2).all()
         words = list(ex.map(worded, range(100), chunksize=10))  # no numbers: the workers run it as Python
         assert [w.split()[0] for w in words] == [str(n) for n in range(100)]
         assert {int(w.split()[2]) for w in words} <= set(client.run(os.getpid).values())

@@ -33,7 +33,7 @@ def both(monkeypatch):
             r = f(*args, **more)
         except (TypeError, ValueError, IndexError, OverflowError) as e:
             return type(e), str(e)
-        return r.get() if isinstance(r, td.ndarray) else r
+        return r.get() if isinstance(r, td._core.ndarray) else r
 
     def run(f, *args, **more):
         monkeypatch.setattr(td.config, "eager", 2048)
@@ -139,7 +139,7 @@ def test_elements_are_numbers_of_their_own():
     a = np.arange(12.0).reshape(3, 4)
     x = td.asarray(a)
     e = x[1, 2]
-    assert isinstance(e, td.ndarray) and e.shape == () and e.dtype == "float64" and float(e) == 6 and e.item() == 6
+    assert isinstance(e, td._core.ndarray) and e.shape == () and e.dtype == "float64" and float(e) == 6 and e.item() == 6
     x[1, 2] = -1
     assert float(e) == 6 and float(x[1, 2]) == -1
     f = e
@@ -365,7 +365,7 @@ def test_composed_functions(name, dtype, both):
     for got in (now, recorded):
         parts = zip(got, want, strict=True) if isinstance(want, tuple) else [(got, want)]
         for r, w in parts:
-            r, w = (a.get() if isinstance(a, td.ndarray) else a for a in (r, np.asarray(w)))
+            r, w = (a.get() if isinstance(a, td._core.ndarray) else a for a in (r, np.asarray(w)))
             steps = [[s for s, n in zip(a.strides, a.shape, strict=True) if n > 1] for a in (r, w) if a.size]
             assert (r.dtype, r.shape, steps[:1]) == (w.dtype, w.shape, steps[1:])
             np.testing.assert_allclose(r, w, rtol=4e-5 if dtype == "float32" else 1e-12, atol=1e-12)

@@ -26,7 +26,7 @@ def draw(rng, shape, dt):
 
 
 def same(got, want, what=""):
-    assert isinstance(got, td.ndarray), what
+    assert isinstance(got, td._core.ndarray), what
     assert got.shape == want.shape and got.dtype == want.dtype, (what, got.shape, want.shape, got.dtype, want.dtype)
     tol = {"f2": 2e-2, "f4": 1e-4, "c8": 1e-4}.get(want.dtype.str[1:], 1e-10)
     np.testing.assert_allclose(got.get(), want, rtol=tol, atol=10 * tol, err_msg=str(what))

@@ -68,7 +68,7 @@ def check(got, want):
     got, want = flat(got), flat(want)
     assert len(got) == len(want)
     for g, w in zip(got, want):
-        if isinstance(w, td.ndarray):
+        if isinstance(w, td._core.ndarray):
             assert g.dtype == w.dtype
             assert g.shape == w.shape
             np.testing.assert_allclose(g.get(), w.get(), rtol=1e-6, atol=1e-12)

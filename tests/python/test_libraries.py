@@ -36,7 +36,7 @@ def test_dask_arrays_of_our_chunks(da):
     td.fallbacks(clear=True)
     for text in (t.strip() for t in DASK.replace("\n", " ").split("|")):
         r, want = (eval(text, {"a": a, "da": da, "np": np}).compute() for a in (ours, theirs))
-        assert isinstance(r, td.ndarray) or not isinstance(want, np.ndarray), text
+        assert isinstance(r, td._core.ndarray) or not isinstance(want, np.ndarray), text
         np.testing.assert_allclose(np.asarray(r), want, rtol=1e-9, atol=1e-12, err_msg=text)
     assert not td.fallbacks()
 

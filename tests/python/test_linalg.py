@@ -24,7 +24,7 @@ def tolerance(dt):
 
 
 def same(got, want, tol, what=""):
-    assert isinstance(got, td.ndarray), what
+    assert isinstance(got, td._core.ndarray), what
     want = np.asarray(want)
     assert got.shape == want.shape and got.dtype == want.dtype, (what, got.shape, want.shape, got.dtype, want.dtype)
     np.testing.assert_allclose(got.get(), want, rtol=tol, atol=tol, err_msg=str(what))

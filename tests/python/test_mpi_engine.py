@@ -38,7 +38,7 @@ if __name__ == "__main__":
     with MPIPoolExecutor() as pool, td.executor.DeviceExecutor(engine=pool) as ex:
         assert list(ex.map(collatz, range(1, 500), chunksize=125)) == [collatz(n) for n in range(1, 500)]
         squares = ex.map(abs, td.arange(-50.0, 50.0), as_array=True, chunksize=50)
-        assert isinstance(squares, td.ndarray) and squares.tolist() == [abs(n - 50.0) for n in range(100)]
+        assert isinstance(squares, td._core.ndarray) and squares.tolist() == [abs(n - 50.0) for n in range(100)]
         words = [w.split() for w in ex.map(who, map(str, range(200)), chunksize=20)]
         assert [w[0] for w in words] == [str(n) for n in range(200)]
         assert str(os.getpid()) not in {w[1] for w in words}
@@ -53,7 +53,7 @@ if __name__ == "__main__":
         total = sum(f.result() for f in [ex.submit(pow, 2, n) for n in range(10)])
         assert total == 1023
         values = ex.submit(td.sum, td.arange(100)).result()  # arrays travel
-        assert isinstance(values, td.ndarray) and int(values) == 4950
+        assert isinstance(values, td._core.ndarray) and int(values) == 4950
     print("all is well")
 '''
 

@@ -1,6 +1,7 @@
 """Elements, sums and what is computed from them: arrays without axes here, scalars in NumPy.  They behave as its scalars
 where these and its arrays without axes part."""
 
+import collections
 import datetime
 import decimal
 import fractions
@@ -8,6 +9,8 @@ import functools
 import json
 import math
 import numbers as numbers_of_python
+import operator
+import pickle
 import random
 import sqlite3
 import statistics
@@ -204,7 +207,10 @@ CLASSES = [
     bool, int, float, complex, numbers_of_python.Number, numbers_of_python.Complex, numbers_of_python.Real,
     numbers_of_python.Rational, numbers_of_python.Integral, np.generic, np.number, np.integer, np.signedinteger,
     np.unsignedinteger, np.inexact, np.floating, np.complexfloating, np.bool_, np.float64, np.float32, np.int64,
+    collections.abc.Hashable, collections.abc.Iterable, collections.abc.Sized, collections.abc.Container,
+    collections.abc.Sequence,
 ]  # fmt: skip
+TYPES = [*(np.dtype(c).type for c in "?bBhHiIlLefdFD"), int, float, complex, str]
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i8", "u1", "?", "c16", "c8"])
@@ -213,9 +219,45 @@ def test_numbers_are_instances_of_what_numpys_scalars_are(dtype):
     ours = td.asarray(theirs)
     for want, got in ((theirs[0], ours[0]), (theirs.max(), ours.max()), (theirs[0] + theirs[1], ours[0] + ours[1])):
         assert [isinstance(got, c) for c in CLASSES] == [isinstance(want, c) for c in CLASSES]
-        assert got.__class__ is type(want) and isinstance(got, td.ndarray)
+        assert got.__class__ is type(want) and not isinstance(got, td.ndarray)
     for array in (ours, ours[:1].reshape(()), td.asarray(theirs[0])):
-        assert not any(isinstance(array, c) for c in CLASSES) and array.__class__ is td.ndarray
+        assert [isinstance(array, c) for c in CLASSES] == [isinstance(theirs, c) for c in CLASSES]
+        assert array.__class__ is td.ndarray and not isinstance(array, type(ours[0]))
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u8", "i8", "f2", "f4", "f8", "c8", "c16"])
+def test_types_of_numbers_stand_for_numpys(dtype):
+    theirs = np.asarray([1, 0]).astype(dtype)
+    ours = td.asarray(theirs)
+    for want, got in ((theirs[0], ours[0]), (theirs.sum(), ours.sum()), (np.dot(theirs, theirs), td.dot(ours, ours))):
+        want, number, got = type(want), got, type(got)
+        assert [got == t for t in TYPES] == [want == t for t in TYPES] == [t == got for t in TYPES]
+        assert (got in (float, np.float64)) == (want in (float, np.float64)) and got.__name__ == want.__name__
+        assert type(got(1)) is want and got(1) == want(1) and isinstance(want(1), got) and issubclass(want, got)
+        assert np.dtype(got) == np.dtype(want) == td.zeros(2, got).dtype == ours.astype(got).dtype
+        assert td.issubdtype(got, np.inexact) == np.issubdtype(want, np.inexact)
+        assert pickle.loads(pickle.dumps(got)) is got
+        again = pickle.loads(pickle.dumps(number))
+        assert type(again) is got and again == number and hash(again) == hash(number)
+        assert [hasattr(number, n) for n in ("__len__", "__iter__", "__contains__", "__getitem__")] == [0, 0, 0, 1]
+
+
+def test_tables_of_types_keep_numbers_and_numpys_scalars_apart():
+    """Libraries keep serializers and the like so, for the values of the one or of the other."""
+    for number in numbers(3, "f8"):
+        assert type(number) not in {np.float64: 1, np.float32: 2} and np.float64 not in {type(number): 1}
+
+
+def test_numbers_beside_pythons_other_numbers():
+    for theirs in (np.array([3, 1]), np.array([2.5, 0.5]), np.array([2.5, 0.5], "f4")):
+        ours = td.asarray(theirs)
+        for other in (decimal.Decimal(2), fractions.Fraction(1, 2), decimal.Decimal("2.5")):
+            for op in (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge):
+                for got, want in ((ours[0], theirs[0]), (ours.max(), theirs.max())):
+                    assert bool(op(got, other)) == bool(op(want, other))
+                    if want.dtype.kind != "i":  # Decimal refuses NumPy's integers
+                        assert bool(op(other, got)) == bool(op(other, want))
+                assert np.asarray(op(ours, other)).tolist() == op(theirs, other).tolist()
 
 
 def test_single_dispatch_takes_numbers_for_numbers():

@@ -85,7 +85,7 @@ def operands(lib, dtype, layout, path):
 
 def comparable(value):
     """Arrays as NumPy's, in tuples and lists too; whatever else as it is."""
-    if isinstance(value, td.ndarray):
+    if isinstance(value, td._core.ndarray):
         return value.get()
     if isinstance(value, (tuple, list)):
         return [comparable(v) for v in value]

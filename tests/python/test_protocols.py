@@ -18,13 +18,13 @@ DTYPES = ["float64", "int32", "bool", "complex64"]
 
 def down(x):
     """What is treadle's as NumPy's, in tuples and lists too."""
-    if isinstance(x, td.ndarray):
+    if isinstance(x, td._core.ndarray):
         return x.get()
     return type(x)(map(down, x)) if type(x) in (tuple, list) else x
 
 
 def is_ours(x):
-    return all(map(is_ours, x)) if isinstance(x, (tuple, list)) else isinstance(x, td.ndarray)
+    return all(map(is_ours, x)) if isinstance(x, (tuple, list)) else isinstance(x, td._core.ndarray)
 
 
 def values(dtype, shape=(3, 4), seed=0):

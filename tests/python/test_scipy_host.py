@@ -22,7 +22,7 @@ def allowed():
 
 def test_a_function(dev, allowed):
     h = td.scipy.optimize.linear_sum_assignment(td.asarray(np.eye(3)), maximize=True)
-    assert isinstance(h[0], td.ndarray) and h[1].get().tolist() == [0, 1, 2]
+    assert isinstance(h[0], td._core.ndarray) and h[1].get().tolist() == [0, 1, 2]
     assert td.fallbacks()[0][0] == "scipy.optimize.linear_sum_assignment" and td.fallbacks()[0][3] == 72
 
 
@@ -42,7 +42,7 @@ def test_out(dev, allowed):
 def test_an_object(allowed):
     x = np.linspace(0, 1, 9)
     solution = td.scipy.integrate.solve_ivp(lambda t, y: -td.asarray(y), (0, 1), td.asarray([1.0]), dense_output=True)
-    assert isinstance(solution.y, td.ndarray) and solution["success"]
+    assert isinstance(solution.y, td._core.ndarray) and solution["success"]
     assert abs(solution.sol(td.asarray(x)).get()[0] - np.exp(-x)).max() < 1e-2
     assert type(pickle.loads(pickle.dumps(solution))) is type(solution)
 
@@ -54,7 +54,7 @@ def test_a_class(allowed):
     assert sets.connected(1, 2) and list(sets) == [1, 2, 3]
     system = td.scipy.signal.lti([1.0], [1.0, 2.0])
     assert isinstance(system, td.scipy.signal.TransferFunction) and isinstance(system, td.scipy.signal.lti)
-    assert isinstance(system.to_zpk().poles, td.ndarray) and system.poles.get().tolist() == [-2]
+    assert isinstance(system.to_zpk().poles, td._core.ndarray) and system.poles.get().tolist() == [-2]
 
 
 def test_a_mistake_is_scipys():

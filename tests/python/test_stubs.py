@@ -205,7 +205,7 @@ def fits(value, text):
     if " | " in text:
         return any(fits(value, part) for part in text.split(" | "))
     if text.startswith(("ndarray", "Bools", "Ints", "Same")):
-        return isinstance(value, td.ndarray)
+        return isinstance(value, td._core.ndarray)
     if text.startswith(("tuple", "list")):
         return isinstance(value, tuple if text.startswith("tuple") else list)
     if text == "Tensor":

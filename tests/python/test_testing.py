@@ -29,9 +29,28 @@ def test_assertions(dev):
     ):  # fmt: skip
         with pytest.raises(AssertionError):
             check()
-    assert testing.assert_equal is np.testing.assert_equal and "assert_raises" in dir(testing)
+    assert testing.assert_raises is np.testing.assert_raises and "assert_raises" in dir(testing)
     with pytest.raises(AttributeError, match="nothing"):
         _ = testing.nothing
+
+
+def test_equal_where_lists_hold_arrays(dev):
+    x = td.asarray([1.0, 2.0], device=dev)
+    for right, wrong in (([1, 2], [1, 3]), ((1, 2), (2, 2)), (np.array([1, 2]), np.array([1, 1])), (x * 1, x * 2)):
+        for a, b in ((right, wrong), ([right], [wrong]), ({"a": right}, {"a": wrong}), ((right, 1), (wrong, 1))):
+            ours = {list: lambda v: [v], dict: lambda v: {"a": v}, tuple: lambda v: (v, 1)}.get(type(a) if a is not right else None, lambda v: v)(x)
+            for check in (testing.assert_equal, testing.assert_almost_equal if not isinstance(ours, dict) else testing.assert_equal):
+                if isinstance(ours, (list, tuple)) and check is testing.assert_almost_equal:
+                    continue
+                check(ours, a)
+                check(a, ours)
+                with pytest.raises(AssertionError):
+                    check(ours, b)
+    testing.assert_equal(actual=x.sum(), desired=3)
+    testing.assert_almost_equal(x.mean(), 1.5)
+    testing.assert_approx_equal(x.sum() / 9, 1 / 3)
+    with pytest.raises(AssertionError):
+        testing.assert_approx_equal(x.sum() / 9, 0.4)
 
 
 COMPARED = {

@@ -167,6 +167,23 @@ def test_threads_that_block_signals(tmp_path, crossover):
     same(tmp_path, BLOCKED, crossover=crossover)
 
 
+NAMESPACES = """
+import numpy as np
+import numpy.linalg
+for module in (np, np.linalg, np.fft, np.random, np.ma, np.polynomial):
+    names = vars(module)
+    own = [n for n in names if not n.startswith("_")]
+    print(module.__name__, sorted(own), all(names[n] is getattr(module, n) for n in own))
+print(sorted(n for n, f in np.__dict__.items() if isinstance(f, np.ufunc)), "sin" in vars(np), vars(np)["sum"](np.arange(5.0)))
+"""
+
+
+@pytest.mark.parametrize("crossover", CROSSOVERS)
+def test_all_names_stand_in_the_modules_dictionaries(tmp_path, crossover):
+    """Also those that the program has not asked for."""
+    same(tmp_path, NAMESPACES, crossover=crossover)
+
+
 NAMES = """
 import numpy as np
 import numpy.linalg

@@ -24,7 +24,7 @@ def got(x, where):
     if where is None:
         assert isinstance(x, np.ndarray | np.generic)
         return x
-    assert isinstance(x, td.ndarray) and x.device == td.device(where)
+    assert isinstance(x, td._core.ndarray) and x.device == td.device(where)
     return x.get()
 
 
@@ -153,7 +153,7 @@ def test_targets():
         r = f(np.zeros(300, "f4"))
         assert isinstance(r, np.ndarray) and (r == 1).all()
         d = f(td.zeros(3, dtype="f4"))
-        assert isinstance(d, td.ndarray)
+        assert isinstance(d, td._core.ndarray)
     assert (vectorize(["float64(float64)"], target="parallel", nopython=True)(lambda x: -x)(np.ones(3)) == -1).all()
     with pytest.raises(ValueError, match="target is"):
         vectorize(target="fpga")(lambda x: x)
@@ -208,7 +208,7 @@ def test_every_callable(case, made):
     got = td.vectorize(f)(*map(put, args), **{k: put(v) for k, v in named.items()})
     several = isinstance(want, tuple)
     for g, w in zip(got if several else [got], want if several else [want], strict=True):
-        g = g.get() if isinstance(g, td.ndarray) else np.asarray(g)
+        g = g.get() if isinstance(g, td._core.ndarray) else np.asarray(g)
         assert g.dtype == w.dtype
         np.testing.assert_array_equal(g, w)
 

@@ -46,7 +46,7 @@ def check(f, *args, in_axes=0):
     several = isinstance(r, tuple)
     for k, one in enumerate(r if several else (r,)):
         theirs = np.stack([np.asarray(e[k] if several else e) for e in each])
-        assert isinstance(one, td.ndarray) and one.shape == theirs.shape and one.dtype == theirs.dtype
+        assert isinstance(one, td._core.ndarray) and one.shape == theirs.shape and one.dtype == theirs.dtype
         np.testing.assert_allclose(one.get(), theirs, rtol=1e-9, atol=1e-12)
 
 
@@ -72,7 +72,7 @@ PROGRAMS = {
     "sorting": lambda x, v, w: (td.sort(x, 0), td.argsort(v), td.take_along_axis(x, td.argsort(x, 1), 1)),
     "einsum": lambda x, v, w: (td.einsum("ij,j", x, v), td.einsum("ij,kj->ik", x, x)),
     "constants": lambda x, v, w: (1.5, td.arange(3), x.shape[0]),
-    "types": lambda x, v, w: (x.astype("float32") * 2, x > 0, td.asarray(v), isinstance(x, td.ndarray)),
+    "types": lambda x, v, w: (x.astype("float32") * 2, x > 0, td.asarray(v), isinstance(x, td._core.ndarray)),
 }
 
 

@@ -20,7 +20,7 @@ NAMES = [(module, name) for module in ("", "ndarray", "linalg", "fft") for name 
 def scopes():
     """The arrays of two items, and what all items share."""
     shared = cases.operands(td, "float64", "contiguous", FOLDER.name + "/file")
-    arrays = {k: v for k, v in shared.items() if isinstance(v, td.ndarray)}
+    arrays = {k: v for k, v in shared.items() if isinstance(v, td._core.ndarray)}
     other = {k: td.flip(v, 0) if k == "i" else ~v if v.dtype.kind == "b" else v * 0.75 + 0.5 for k, v in arrays.items()}
     return shared, {k: td.stack([v, other[k]]).astype(v.dtype) for k, v in arrays.items()}
 

@@ -13,7 +13,7 @@ _ARRAY = object()  # stands for an array in a structure of arguments
 def _flatten(x, arrays):
     """x with _ARRAY in place of each array; the arrays are appended to the list. The result is hashable."""
     kind = type(x)
-    if kind is ndarray:
+    if isinstance(x, ndarray):
         arrays.append(x)
         return _ARRAY
     if kind is tuple or kind is list:
@@ -112,7 +112,7 @@ class graph:
         inputs = []
         if kwargs:
             key = _flatten((args, kwargs), inputs)
-        elif len(args) == 1 and type(args[0]) is ndarray:
+        elif len(args) == 1 and isinstance(args[0], ndarray):
             key, inputs = _ARRAY, args
         else:
             key = _flatten(args, inputs)

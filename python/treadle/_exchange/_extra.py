@@ -11,6 +11,6 @@ def register(helpers):
 
     @wraps(asked)
     def is_python_scalar(x):
-        return type(x) is not _core.ndarray and asked(x)
+        return not isinstance(x, _core.ndarray) and asked(x)
 
     helpers.is_python_scalar = is_python_scalar

@@ -168,7 +168,7 @@ class _Trip:
     def up(self, x):
         """x with NumPy's arrays converted to treadle's on the arguments' device, if treadle has the dtype.
 
-        NumPy scalars become arrays of no axes. Other objects stay."""
+        NumPy's scalars become numbers. Other objects stay."""
         import numpy
 
         given = next((a for host, a in self.outs if host is x), None)
@@ -176,7 +176,10 @@ class _Trip:
             return given
         # not subclasses, which hold more than their values
         if type(x) is numpy.ndarray or isinstance(x, numpy.generic):
-            return _core.asarray(x, device=self.device) if x.dtype.char in _DTYPES else x
+            if x.dtype.char not in _DTYPES:
+                return x
+            r = _core.asarray(x, device=self.device)
+            return r if isinstance(x, numpy.ndarray) else r[()]
         if isinstance(x, tuple) and hasattr(x, "_fields"):
             return _named(x, self.up)
         if isinstance(x, dict):

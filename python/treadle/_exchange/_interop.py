@@ -81,7 +81,7 @@ def _strangers(values):
     """
     for v in values:
         kind = type(v)
-        if kind is _core.ndarray or isinstance(v, (numpy.ndarray, numpy.generic, int, float, complex)):
+        if isinstance(v, (_core.ndarray, numpy.ndarray, numpy.generic, int, float, complex)):
             continue
         if getattr(kind, "__array_ufunc__", _core.ndarray.__array_ufunc__) is not _core.ndarray.__array_ufunc__:
             return True

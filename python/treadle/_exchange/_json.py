@@ -11,7 +11,7 @@ def register(encoder):
 
     @wraps(refuse)
     def default(self, o):
-        if type(o) is _core.ndarray and isinstance(o, float):  # a number of float64, not an array
+        if isinstance(o, _core.ndarray) and isinstance(o, float):  # a number of float64, not an array
             return o.item()
         return refuse(self, o)
 

@@ -6,6 +6,8 @@ pickles a handle instead, and the receiver opens the same memory.
 
 import warnings
 
+import numpy
+
 import treadle
 from treadle import _core
 
@@ -17,7 +19,7 @@ def reduce(array, protocol):
     if array.dtype.kind == "V":  # NumPy lacks bfloat16, so its bits are pickled
         return restore, (array.view("uint16").get(), device, "bfloat16")
     host = _core._host_view(array) if device == "cpu" else array.get()
-    return restore, (host, device)
+    return restore, (host[()] if array._is_number() else host, device)
 
 
 def _device(name):
@@ -34,7 +36,8 @@ def restore(host, device, dtype=None):
     """The array on its device, or on the default one where that is missing."""
     with _device(device):
         array = treadle.array(host)
-        return array.view(dtype) if dtype else array
+        array = array.view(dtype) if dtype else array
+        return array[()] if isinstance(host, numpy.generic) else array
 
 
 def share(array):

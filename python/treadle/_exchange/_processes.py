@@ -32,7 +32,7 @@ def register(reduction):
     """Register arrays. Called once multiprocessing.reduction has been imported."""
     from multiprocessing.util import register_after_fork
 
-    from .._core import ndarray
+    from .._core import ndarray_of_programs as ndarray  # numbers are sent by value
 
     reduction.ForkingPickler.register(ndarray, _share)
     _at_end()

@@ -149,7 +149,7 @@ def beside_number(name, x, y):
     if name not in _OPERATORS or not isinstance(other, (Number, datetime.timedelta)):
         return NotImplemented
     r = _OPERATORS[name](*(scalar(v) if isinstance(v, _core.ndarray) else v for v in (x, y)))
-    return _core.asarray(r) if isinstance(r, numpy.number) else r
+    return _core.asarray(r)[()] if isinstance(r, numpy.number) else r
 
 
 # ---- the array itself ----
@@ -202,15 +202,22 @@ def clip(a, min=None, max=None, out=None, **kwargs):
 # ---- beside objects ----
 
 
-def same_objects(a, other, equal):
-    """a == other (equal) or a != other where other is no array of numbers: what nothing equals, without a look at a's
-    values; lists and arrays of objects or text, and numbers of other classes, as NumPy compares them; NotImplemented:
-    other's class may know better."""
+_COMPARISONS = {
+    "<": ("numpy.less", operator.lt), "<=": ("numpy.less_equal", operator.le),
+    ">": ("numpy.greater", operator.gt), ">=": ("numpy.greater_equal", operator.ge),
+    "==": ("numpy.equal", operator.eq), "!=": ("numpy.not_equal", operator.ne),
+}  # fmt: skip
+
+
+def compare_objects(a, other, how):
+    """a == other and its like where other is no array of numbers: lists and arrays of objects or text, and numbers of
+    other classes, as NumPy compares them; what nothing equals, without a look at a's values; NotImplemented: other's
+    class may know better."""
     if isinstance(other, (list, tuple, bytearray, numpy.ndarray, numpy.generic, Number)):
-        compare = operator.eq if equal else operator.ne
-        return fallback("numpy.equal" if equal else "numpy.not_equal", compare, (a, other), {}, "it compares objects")
-    if isinstance(other, _UNEQUAL) or type(other).__eq__ is object.__eq__:
-        return _core.full(a.shape, not equal, "bool", device=a.device)
+        return fallback(*_COMPARISONS[how], (a, other), {}, "it compares objects")
+    if how in ("==", "!=") and (isinstance(other, _UNEQUAL) or type(other).__eq__ is object.__eq__):
+        r = _core.full(a.shape, how == "!=", "bool", device=a.device)
+        return r[()] if a._is_number() else r
     return NotImplemented
 
 

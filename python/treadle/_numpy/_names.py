@@ -27,8 +27,9 @@ NUMPY = set(
     "typecodes sctypeDict ScalarType True_ False_ little_endian set_printoptions get_printoptions printoptions "
     "format_float_positional format_float_scientific base_repr binary_repr "
     "getbufsize setbufsize iterable ndindex flatiter memmap info get_include show_config show_runtime "
-    "dtypes exceptions typing".split()
+    "dtypes exceptions typing version".split()
 )
+_UNLISTED = {"typing", "version"}  # modules that dir(numpy) leaves out
 
 # name: why no device computes it. If no module of treadle has the name, _host.fallback calls NumPy's function.
 _ELEMENTS = "a Python program looks at one element after another"
@@ -124,14 +125,14 @@ def find(name):
     if name not in numpys_here():
         why = f"NumPy {numpy.__version__} has none"
         raise AttributeError(f"module 'treadle' has no attribute '{name}': {why}", name=name)
-    return importlib.import_module("numpy.typing") if name == "typing" else getattr(numpy, name)
+    return importlib.import_module(f"numpy.{name}") if name in _UNLISTED else getattr(numpy, name)
 
 
 def numpys_here():
     """The names of NUMPY that the installed NumPy has."""
     import numpy
 
-    return NUMPY.intersection(dir(numpy)) | {"typing"}
+    return NUMPY.intersection(dir(numpy)) | _UNLISTED
 
 
 def reasons(table):

@@ -136,7 +136,7 @@ def _beside_numbers(name):
     def operate(self, *other):
         if not all(isinstance(x, (int, float, complex, numpy.number)) for x in other):
             return NotImplemented
-        if any(type(x) is ndarray for x in other):
+        if any(isinstance(x, ndarray) for x in other):
             return NotImplemented
         return getattr(self._scalar, name)(*(x._scalar if type(x) is _Limit else x for x in other))
 

@@ -137,7 +137,7 @@ class ElementwiseKernel:
         """The shape to which all elementwise arguments broadcast."""
         shapes = []
         for p, a in zip(self.params, args):
-            if not p.raw and type(a) is _core.ndarray:
+            if not p.raw and isinstance(a, _core.ndarray):
                 shapes.append(a.shape)
         if size is not None:
             if shapes:
@@ -159,7 +159,7 @@ class ElementwiseKernel:
     def _layout(self, args, shape):
         """(extents, strides in bytes) of the elementwise arrays with axes merged. None: all are contiguous in this
         shape."""
-        arrays = [a for p, a in zip(self.params, args) if not p.raw and type(a) is _core.ndarray]
+        arrays = [a for p, a in zip(self.params, args) if not p.raw and isinstance(a, _core.ndarray)]
         if all(a.shape == shape and a.is_c_contiguous() for a in arrays):
             return None
         nd = len(shape)
@@ -187,7 +187,7 @@ class ElementwiseKernel:
             )
             numbers = [*dims, *flat]
         raws = tuple((a.ndim, a.is_c_contiguous()) for p, a in zip(self.params, args) if p.raw)
-        is_array = tuple(type(a) is _core.ndarray for a in args)
+        is_array = tuple(isinstance(a, _core.ndarray) for a in args)
         key = (device, tuple(dtypes), is_array, raws, layout is None, key)
         found = self._made.get(key)
         if found is None:
@@ -195,7 +195,7 @@ class ElementwiseKernel:
         kernel, vector = found
         given = []
         for p, a, d in zip(self.params, args, dtypes):
-            given.append(a if type(a) is _core.ndarray else scalar(a, d))
+            given.append(a if isinstance(a, _core.ndarray) else scalar(a, d))
             if p.raw:
                 given.append(shape_bytes(a))
         given.append(n)
@@ -205,7 +205,7 @@ class ElementwiseKernel:
         kernel(grid, block, given, stream=stream)
 
     def _each(self, args):
-        return [a for p, a in zip(self.params, args) if not p.raw and type(a) is _core.ndarray]
+        return [a for p, a in zip(self.params, args) if not p.raw and isinstance(a, _core.ndarray)]
 
     # ---- text ----
 

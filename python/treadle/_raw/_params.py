@@ -73,7 +73,7 @@ def take(args, params, who):
     """(the arguments as treadle arrays and numbers, the arrays' device, or None without arrays)."""
     taken, device = [], None
     for a, p in zip(args, params):
-        if type(a) is not _core.ndarray:
+        if not isinstance(a, _core.ndarray):
             if isinstance(a, _SCALARS):
                 if p.raw or not p.is_const:
                     raise TypeError(f"{who}: parameter {p.name} takes an array, not {type(a).__name__}")
@@ -103,7 +103,7 @@ def decide(in_params, out_params, in_args, out_args, who):
     are converted to these types."""
     known, unknown = {}, []
     for p, a in [*zip(out_params, out_args), *zip(in_params, in_args)]:
-        if type(a) is not _core.ndarray:
+        if not isinstance(a, _core.ndarray):
             if p.dtype is None:
                 unknown.append(p)
         elif p.dtype is not None:

@@ -120,7 +120,7 @@ class ReductionKernel:
     def _launch(self, device, space, ins, results, dtypes, known, stream):
         host = _rawtext.is_host(device)
         raws = tuple((a.ndim, a.is_c_contiguous()) for p, a in zip(self.in_params, ins) if p.raw)
-        arrays = tuple(type(a) is _core.ndarray for a in ins)
+        arrays = tuple(isinstance(a, _core.ndarray) for a in ins)
         key = (device, tuple(dtypes), arrays, raws, space.across, space.lies)
         found = self._made.get(key)
         if found is None:
@@ -128,7 +128,7 @@ class ReductionKernel:
         whole, merge, size = found
         given, moved = [], iter(space.arrays)
         for p, a, d in zip(self.in_params, ins, dtypes):
-            if type(a) is not _core.ndarray:
+            if not isinstance(a, _core.ndarray):
                 given.append(scalar(a, d))
             elif p.raw:
                 given += [a, shape_bytes(a)]
@@ -140,7 +140,7 @@ class ReductionKernel:
         whole(grid, block, [*given, *counts, *results, part, space.nout, space.nred, w], stream=stream)
         if part is not None:
             grid, block, w, _ = _rawtext.reduce_dims(space.nout, segments, device, True)
-            numbers = [scalar(a, d) for a, d in zip(ins, dtypes) if type(a) is not _core.ndarray]
+            numbers = [scalar(a, d) for a, d in zip(ins, dtypes) if not isinstance(a, _core.ndarray)]
             given = [*numbers, *counts, *results, part, None, space.nout, segments, w]
             merge((grid[0], 1), block, given, stream=stream)
 
@@ -220,7 +220,7 @@ class _Space:
     values), in elements. lies and across select the text."""
 
     def __init__(self, kernel, ins, axis, keepdims):
-        arrays = [a for p, a in zip(kernel.in_params, ins) if not p.raw and type(a) is _core.ndarray]
+        arrays = [a for p, a in zip(kernel.in_params, ins) if not p.raw and isinstance(a, _core.ndarray)]
         if not arrays:
             raise ValueError(f"{kernel.name}: there is no array to reduce, raw ones aside")
         shape = arrays[0].shape

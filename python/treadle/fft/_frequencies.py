@@ -33,6 +33,8 @@ def fftfreq(n, d=1.0, dtype=None, device=None):
     array([ 0.  ,  0.25, -0.5 , -0.25])
     """
     n = _whole(n)
+    if n < 0:
+        raise ValueError("negative dimensions are not allowed")
     k = concatenate([arange((n - 1) // 2 + 1, device=device), arange(-(n // 2), 0, device=device)])
     return (k * (1.0 / (n * d))).astype(dtype or "float64", copy=False)
 

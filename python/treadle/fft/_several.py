@@ -51,6 +51,8 @@ def fftn(a, s=None, axes=None, norm=None, out=None):
            [1.+0.j, 1.+0.j]])
     """
     axes, s = _axes(a, s, axes)
+    if not axes:
+        return _into(out, a)
     if _twice(axes):
         return _into(out, _in_turn(fft, a, axes, s, norm))
     factor = _factor(a, s[::-1], norm, False)
@@ -91,6 +93,8 @@ def ifftn(a, s=None, axes=None, norm=None, out=None):
            [1.+0.j, 1.+0.j]])
     """
     axes, s = _axes(a, s, axes)
+    if not axes:
+        return _into(out, a)
     if _twice(axes):
         return _into(out, _in_turn(ifft, a, axes, s, norm))
     factor = _factor(a, s[::-1], norm, True)

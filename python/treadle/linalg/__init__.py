@@ -20,6 +20,7 @@ from ._dispatch import _adjoint, _common, _library, _square, _stacked, _unit
 from ._eigen import eig, eigh, eigvals, eigvalsh
 from ._factors import cholesky, qr, svd, svdvals
 from ._products import cross as _cross
+from ._products import dot as _dot
 from ._products import into_dot, matmul, tensordot, vecdot
 from ._products import outer as _outer
 from ._solve import det, inv, lstsq, slogdet, solve, tensorinv, tensorsolve
@@ -252,12 +253,12 @@ def _matrix(x, order, axes, keepdims):
     if order in (1, -1, float("inf"), -float("inf")):
         along, other = (row, column) if order in (1, -1) else (column, row)
         sums = _abs(x).sum(along, keepdims=True)
-        r = sums.max(other, keepdims=True) if order > 0 else sums.min(other, keepdims=True)
+        r = sums.max(other, keepdims=True, initial=0) if order > 0 else sums.min(other, keepdims=True)
     elif order is None or order in ("fro", "f"):
         r = _vector(x, None, (row, column), True)
     elif order in (2, -2, "nuc"):
         s = svd(moveaxis(x, (row, column), (-2, -1)), compute_uv=False)
-        r = s.sum(-1) if order == "nuc" else s.max(-1) if order == 2 else s.min(-1)
+        r = s.sum(-1) if order == "nuc" else s.max(-1, initial=0) if order == 2 else s.min(-1)
         r = expand_dims(r, (min(row, column), max(row, column)))
     else:
         raise ValueError("Invalid norm order for matrices.")
@@ -265,6 +266,13 @@ def _matrix(x, order, axes, keepdims):
 
 
 @_few(numpy.linalg.norm, 4)
+def _axes(axis):
+    try:
+        return axis if isinstance(axis, tuple) else (int(axis),)
+    except Exception as error:
+        raise TypeError("'axis' must be None, an integer or a tuple of integers") from error
+
+
 def norm(x, ord=None, axis=None, keepdims=False):
     """The norm of a vector or a matrix, or of those along one or two axes.
 
@@ -300,7 +308,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
             r = _vector(x.ravel(), None, None, False)
             return r.reshape((1,) * x.ndim) if keepdims else r
         axis = tuple(range(x.ndim))
-    axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    axes = _axes(axis)
     for k in axes:
         if not -x.ndim <= k < x.ndim:
             raise _old_numpy.exceptions.AxisError(k, x.ndim)
@@ -361,7 +369,7 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     array(5.)
     """
     x = _floating(x)
-    return _vector(x, ord, tuple(axis) if isinstance(axis, list) else axis, keepdims)
+    return _vector(x, ord, axis if axis is None or isinstance(axis, tuple) else _axes(axis)[0], keepdims)
 
 
 # ---- products ----
@@ -517,6 +525,8 @@ def multi_dot(arrays, *, out=None):
     given = [_own(a, *arrays) for a in arrays]
     if len(given) < 2:
         raise ValueError("Expecting at least two arrays.")
+    if len(given) == 2:
+        return _dot(*given, out=out)
     first, last = given[0].ndim == 1, given[-1].ndim == 1
     if first:
         given[0] = given[0].reshape((1, -1))

@@ -107,7 +107,7 @@ def _small_systems(a, x, batch):
 
 def _small_solve(a, b):
     x = b[:, None] if b.ndim == 1 else b
-    if x.ndim < 2 or x.shape[-2] != a.shape[-1] or not 0 < x.shape[-1] <= _SMALL_ROWS:
+    if x.ndim < 2 or a.ndim < 2 or x.shape[-2] != a.shape[-1] or not 0 < x.shape[-1] <= _SMALL_ROWS:
         return None
     batch = _small_batch(a, x)
     if batch is None:

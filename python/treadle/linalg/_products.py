@@ -2,6 +2,7 @@
 arrays.
 """
 
+import operator
 import warnings
 from functools import cache
 from math import prod
@@ -248,11 +249,10 @@ def tensordot(a, b, axes=2):
     except TypeError:  # a number of axes, the last ones of a and the first ones of b
         axes = (tuple(range(-axes, 0)), tuple(range(axes)))
     left, right = (tuple(x) if isinstance(x, (tuple, list)) else (x,) for x in axes)
-    if any(not -x.ndim <= k < x.ndim for x, axes in ((a, left), (b, right)) for k in axes):
-        raise IndexError(f"tensordot: axes {left} and {right} of arrays of {a.ndim} and {b.ndim} dimensions")
-    left, right = [k % a.ndim for k in left], [k % b.ndim for k in right]
-    if [a.shape[k] for k in left] != [b.shape[k] for k in right]:
+    # all() ends at the first pair that differs, and raises IndexError at an axis that is not there, as NumPy does
+    if len(left) != len(right) or not all(a.shape[i] == b.shape[k] for i, k in zip(left, right, strict=True)):
         raise ValueError(f"tensordot: shapes {a.shape} and {b.shape} differ along axes {left} and {right}")
+    left, right = [k % a.ndim for k in left], [k % b.ndim for k in right]
     keep_a = [k for k in range(a.ndim) if k not in left]
     keep_b = [k for k in range(b.ndim) if k not in right]
     n = prod(a.shape[k] for k in left)
@@ -508,8 +508,10 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     array([0, 0, 1])
     """
     if axis is not None:
-        axisa = axisb = axisc = axis
+        axisa = axisb = axisc = operator.index(axis)
     a, b = _pair(a, b)
+    if not (a.ndim and b.ndim):
+        raise ValueError("cross: at least one array has no axes")
     a, b = moveaxis(a, axisa, -1), moveaxis(b, axisb, -1)
     m, n = a.shape[-1], b.shape[-1]
     if not (2 <= m <= 3 and 2 <= n <= 3):

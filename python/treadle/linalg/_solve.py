@@ -262,7 +262,7 @@ def tensorsolve(a, b, axes=None):
     if prod(shape) ** 2 != a.size:
         raise LinAlgError("Input arrays must satisfy the requirement             prod(a.shape[b.ndim:]) == "
                           "prod(a.shape[:b.ndim])")  # fmt: skip
-    return solve(a.reshape((-1, prod(shape))), b.ravel()).reshape(shape)
+    return solve(a.reshape((prod(shape), prod(shape))), b.ravel()).reshape(shape)
 
 
 def tensorinv(a, ind=2):
@@ -296,4 +296,4 @@ def tensorinv(a, ind=2):
     if ind <= 0:
         raise ValueError("Invalid ind argument.")
     rows, columns = a.shape[:ind], a.shape[ind:]
-    return inv(a.reshape((prod(rows), -1))).reshape((*columns, *rows))
+    return inv(a.reshape((prod(rows), prod(columns)))).reshape((*columns, *rows))

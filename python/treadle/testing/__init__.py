@@ -8,12 +8,15 @@ from .. import _public
 from .._words import near
 from ._arrays import (
     assert_allclose,
+    assert_almost_equal,
+    assert_approx_equal,
     assert_array_almost_equal,
     assert_array_almost_equal_nulp,
     assert_array_equal,
     assert_array_less,
     assert_array_list_equal,
     assert_array_max_ulp,
+    assert_equal,
 )
 from ._cases import (
     AssertFunctionIsCalled,
@@ -72,8 +75,9 @@ from ._shaped import (
 
 __all__ = [
     "AssertFunctionIsCalled", "NumpyAliasBasicTestBase", "NumpyAliasTestBase", "NumpyAliasValuesTestBase",
-    "assert_allclose", "assert_array_almost_equal", "assert_array_almost_equal_nulp", "assert_array_equal",
-    "assert_array_less", "assert_array_list_equal", "assert_array_max_ulp", "assert_function_is_called",
+    "assert_allclose", "assert_almost_equal", "assert_approx_equal", "assert_array_almost_equal",
+    "assert_array_almost_equal_nulp", "assert_array_equal",
+    "assert_array_less", "assert_array_list_equal", "assert_array_max_ulp", "assert_equal", "assert_function_is_called",
     "assert_warns", "fix_random", "for_CF_orders", "for_all_dtypes", "for_all_dtypes_combination",
     "for_complex_dtypes", "for_contiguous_axes", "for_dtypes", "for_dtypes_combination", "for_float_dtypes",
     "for_int_dtypes", "for_int_dtypes_combination", "for_orders", "for_signed_dtypes",

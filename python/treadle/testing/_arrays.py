@@ -8,9 +8,11 @@ from .. import _core
 
 
 def hosted(x):
-    """x with treadle's arrays, sparse arrays and polynomials converted to NumPy's, also in lists."""
+    """x with treadle's arrays, sparse arrays and polynomials converted to NumPy's, also in lists and dicts."""
     if isinstance(x, _core.ndarray):
-        return x.get()
+        return x.get()[()] if x._is_number() else x.get()
+    if type(x) is dict:
+        return {key: hosted(value) for key, value in x.items()}
     if isinstance(x, (tuple, list)):
         return type(x)(hosted(part) for part in x) if type(x) in (tuple, list) else x
     if type(x).__module__.partition(".")[0] == "treadle":
@@ -27,7 +29,7 @@ def _on_host(name):
 
     @functools.wraps(theirs)
     def check(*args, **kwargs):
-        return theirs(*map(hosted, args), **kwargs)
+        return theirs(*map(hosted, args), **hosted(kwargs))
 
     check.__module__, check.__qualname__ = "treadle.testing", name
     check.__doc__ = f"numpy.testing.{name} for arrays of any device; AssertionError as there."
@@ -35,10 +37,13 @@ def _on_host(name):
 
 
 assert_allclose = _on_host("assert_allclose")
+assert_almost_equal = _on_host("assert_almost_equal")
+assert_approx_equal = _on_host("assert_approx_equal")
 assert_array_almost_equal = _on_host("assert_array_almost_equal")
 assert_array_almost_equal_nulp = _on_host("assert_array_almost_equal_nulp")
 assert_array_less = _on_host("assert_array_less")
 assert_array_max_ulp = _on_host("assert_array_max_ulp")
+assert_equal = _on_host("assert_equal")
 _assert_array_equal = _on_host("assert_array_equal")
 
 

@@ -4,6 +4,7 @@ treadle has.
 A face stands in for one of NumPy's functions and decides at each call whether treadle or NumPy computes it.
 """
 
+import contextlib
 import functools
 import importlib
 import types
@@ -81,45 +82,57 @@ def _face_of(value, full):
     return value
 
 
+# a module's __dict__, which the classes of modules here hide behind a property
+real_dict = types.ModuleType.__dict__["__dict__"].__get__
+
+
 class Module(_core.module_face):
     """A stand-in for a real module. It makes a face for an attribute at the first access."""
+
+    @property
+    def __dict__(self):
+        """All names with their values, for programs that iterate over them (vars(np))."""
+        for name in vars(real_dict(self)["_td_real"]):
+            with contextlib.suppress(AttributeError, ImportError):
+                getattr(self, name)
+        return {name: value for name, value in real_dict(self).items() if not name.startswith("_td_")}
 
     def __init__(self, real):
         super().__init__(real.__name__, real.__doc__)
         for name in ("__file__", "__path__", "__spec__", "__loader__", "__package__", "__version__", "__all__"):
             if hasattr(real, name):
-                self.__dict__[name] = getattr(real, name)
-        self.__dict__.update(_td_real=real, _td_plain={})
+                real_dict(self)[name] = getattr(real, name)
+        real_dict(self).update(_td_real=real, _td_plain={})
 
     def _missing(self, name):
-        real = self.__dict__["_td_real"]
+        real = real_dict(self)["_td_real"]
         try:
             value = getattr(real, name)
         except AttributeError:
             if name.startswith("__") or not _is_submodule(real, name):
                 raise
             value = importlib.import_module(f"{real.__name__}.{name}")
-        face = self.__dict__[name] = _face_of(value, f"{self.__name__}.{name}")
+        face = real_dict(self)[name] = _face_of(value, f"{self.__name__}.{name}")
         if face is not value:
-            self.__dict__["_td_plain"][name] = face, value
+            real_dict(self)["_td_plain"][name] = face, value
         return face
 
     def __setattr__(self, name, value):
         """Set a name in NumPy's real module, for all importers. Setting a face back restores NumPy's function."""
-        face, plain = self.__dict__["_td_plain"].get(name, (None, None))
+        face, plain = real_dict(self)["_td_plain"].get(name, (None, None))
         back = face is not None and value is face
-        setattr(self.__dict__["_td_real"], name, plain if back else value)
-        self.__dict__[name] = value
+        setattr(real_dict(self)["_td_real"], name, plain if back else value)
+        real_dict(self)[name] = value
 
     def __delattr__(self, name):
-        delattr(self.__dict__["_td_real"], name)
-        self.__dict__.pop(name, None)
+        delattr(real_dict(self)["_td_real"], name)
+        real_dict(self).pop(name, None)
 
     def __dir__(self):
-        return dir(self.__dict__["_td_real"])
+        return dir(real_dict(self)["_td_real"])
 
     def __repr__(self):
-        return repr(self.__dict__["_td_real"])
+        return repr(real_dict(self)["_td_real"])
 
 
 def made():

@@ -124,17 +124,13 @@ def _imports_into(namespace, frame):
     return is_own(namespace)
 
 
-# an alias's real __dict__, which the class hides behind a property
-_own = types.ModuleType.__dict__["__dict__"].__get__
-
-
 class _Alias(types.ModuleType):
     """A module of treadle's under another package's name."""
 
     @property
     def __dict__(self):
         """All names with their values, for programs that iterate over them (vars(torch.distributions))."""
-        found = dict(_own(self))
+        found = dict(_faces.real_dict(self))
         for name in dir(self):
             with contextlib.suppress(AttributeError, ImportError):
                 found[name] = getattr(self, name)
@@ -142,12 +138,12 @@ class _Alias(types.ModuleType):
 
     def __init__(self, name, real):
         super().__init__(name, real.__doc__)
-        _own(self).update(_td_real=real, __path__=[], __file__=getattr(real, "__file__", None))
+        _faces.real_dict(self).update(_td_real=real, __path__=[], __file__=getattr(real, "__file__", None))
         if name in _VERSIONS:
-            _own(self)["__version__"] = _VERSIONS[name]
+            _faces.real_dict(self)["__version__"] = _VERSIONS[name]
 
     def __getattr__(self, name):
-        real = _own(self)["_td_real"]
+        real = _faces.real_dict(self)["_td_real"]
         full = f"{self.__name__}.{name}"
         if full in _ALIASES:
             return _alias(full)
@@ -167,8 +163,12 @@ class _Alias(types.ModuleType):
                 raise AttributeError(text, name=name) from None
         if value is real:  # a name for the module itself, as torch.torch
             return self
+        if full == "cupy.ndarray":
+            from .._cupy._class import ndarray
+
+            return ndarray
         if name == "get_array_module":
-            value = _own(self)[name] = self._programs_own(value)
+            value = _faces.real_dict(self)[name] = self._programs_own(value)
         if not isinstance(value, types.ModuleType) or value.__name__.partition(".")[0] == "numba":
             return value
         try:
@@ -182,14 +182,14 @@ class _Alias(types.ModuleType):
         @functools.wraps(get_array_module)
         def found(*args):
             module = get_array_module(*args)
-            if module is _own(self)["_td_real"]:
+            if module is _faces.real_dict(self)["_td_real"]:
                 return self
             return resolve("numpy") if module is numpy and "numpy" in TOPS else module
 
         return found
 
     def __dir__(self):
-        return dir(_own(self)["_td_real"])
+        return dir(_faces.real_dict(self)["_td_real"])
 
 
 def _alias(name):
@@ -203,7 +203,7 @@ def _alias(name):
             above = _alias(home)
             if not isinstance(above, _Alias):  # a module of the real Numba, which treadle lacks
                 return _import_module(name)
-            there = _own(above)["_td_real"]
+            there = _faces.real_dict(above)["_td_real"]
             real = f"{vars(there).get('_td_home', there.__name__)}.{last}"
         try:
             module = _import_module(real)
@@ -219,7 +219,7 @@ def _alias(name):
             module = getattr(_import_module(home), part)
         made = _aliases[name] = _Alias(name, module)
         if name.partition(".")[0] in _EVERYWHERE:
-            _own(made)["__spec__"] = importlib.machinery.ModuleSpec(name, _Everywhere, is_package=True)
+            _faces.real_dict(made)["__spec__"] = importlib.machinery.ModuleSpec(name, _Everywhere, is_package=True)
             sys.modules.setdefault(name, made)
     return made
 

@@ -50,8 +50,7 @@ look_at(PyObject *module, PyObject *args)
     const char *op;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "sO!O!O!:_look_at", &op, py.ndarray, &a, py.ndarray, &b, py.ndarray,
-                          &r) ||
+    if (!PyArg_ParseTuple(args, "sO!O!O!:_look_at", &op, py.base, &a, py.base, &b, py.base, &r) ||
         !py_ok(td_fp_check_result(op, (const td_array *[]){py_array_of(a), py_array_of(b)}, 2,
                                   py_array_of(r))))
         return NULL;

@@ -2,6 +2,7 @@
 #include "python/common/py.h"
 
 #include <math.h>
+#include <string.h>
 
 /* The dtype that Python integers must fit; TD_DTYPE_COUNT: all other operands are weak too. */
 static td_dtype
@@ -82,7 +83,17 @@ py_real_fits(td_scalar s, char weak, td_dtype dt)
     return false;
 }
 
-/* An integer beyond 64 bits is fine with floats and in comparisons. */
+/* Has the operation only loops of floats, and that of float64 for integers of dt? */
+static bool
+computes_in_floats(td_op op, td_dtype dt)
+{
+    const char *kinds = td_optab[op].kinds;
+
+    return strchr(kinds, 'f') && !strchr(kinds, 'i') && dt != TD_DTYPE_COUNT &&
+           (td_optab[op].flags & TD_OPF_WIDE || dt == TD_BOOL || td_dtype_size(dt) >= 4);
+}
+
+/* An integer beyond 64 bits is fine with floats, in divisions and the like, and in comparisons. */
 bool
 py_args_settle(py_args *g, td_op op)
 {
@@ -96,7 +107,8 @@ py_args_settle(py_args *g, td_op op)
         if (!known) {
             known = true;
             dt = strong_dtype(op, x, g->n);
-            floats = dt != TD_DTYPE_COUNT && (td_dtype_is_float(dt) || td_dtype_is_complex(dt));
+            floats = computes_in_floats(op, dt) ||
+                     (dt != TD_DTYPE_COUNT && (td_dtype_is_float(dt) || td_dtype_is_complex(dt)));
         }
         if (floats)
             x[i].weak = 'f';

@@ -32,7 +32,10 @@ typedef struct py_ndarray {
 /* In 3.11 number slots cannot reach module state, so it is one static; a second interpreter gets ImportError. */
 typedef struct py_state {
     PyInterpreterState *interp;
-    PyTypeObject *ndarray, *ufunc, *device, *stream, *event, *generator, *memory, *hostmem, *dispatcher, *allocation;
+    PyTypeObject *base, *ndarray;         /* what arrays and numbers have in common; the type of arrays */
+    PyTypeObject *numbers;                /* the type of the types of numbers; NULL: there is no number yet */
+    PyTypeObject *number[TD_DTYPE_COUNT]; /* the types of numbers, made when they are first needed */
+    PyTypeObject *ufunc, *device, *stream, *event, *generator, *memory, *hostmem, *dispatcher, *allocation;
     PyObject *error, *oom, *compile, *device_error, *logic_error, *limit_error, *launch_error, *missing, *distributed, *peer, *slow; /* exception classes; PerformanceWarning */
     PyObject *numpy;                 /* the module, once asked for */
     PyObject *dtype[TD_DTYPE_COUNT]; /* numpy.dtype objects, once asked for */
@@ -224,7 +227,7 @@ bool        py_numpyloops_take(void); /* small arrays take NumPy's loops from no
 static inline bool
 py_is_array(PyObject *o)
 {
-    return Py_IS_TYPE(o, py.ndarray);
+    return Py_IS_TYPE(o, py.ndarray) || Py_IS_TYPE((PyObject *)Py_TYPE(o), py.numbers);
 }
 static inline td_array *
 py_array_of(PyObject *o)
@@ -236,7 +239,7 @@ py_array_of(PyObject *o)
 static inline bool
 py_is_number(const py_ndarray *a)
 {
-    return a->a.view.shape.ndim == 0 && !a->made && !a->view;
+    return !Py_IS_TYPE((PyObject *)a, py.ndarray);
 }
 
 /* ---- number.c, methods.c, interop.c, shape.c, reduce.c, numba.c: parts of ndarray, each ends with a zero row ---- */

@@ -1,6 +1,75 @@
 /* wrap.c - wraps arrays of the core in Python objects, and converts shapes to tuples. */
 #include "python/common/py.h"
 
+#include <stdio.h>
+
+/* A type of numbers whose own type is treadle._numpy._scalars.Scalars. Before Python 3.12 no type can be made so, only
+ * turned into one. Python's own classes would not do, whose objects are tracked by the garbage collector. */
+static PyTypeObject *
+make_number_type(td_dtype dt)
+{
+    static char names[TD_DTYPE_COUNT][24];
+    PyType_Slot slots[] = {
+        {Py_tp_dealloc, PyType_GetSlot(py.base, Py_tp_dealloc)},
+        {0, NULL},
+    };
+    PyType_Spec spec = {
+        .name = names[dt],
+        .basicsize = sizeof(py_ndarray),
+        .flags = Py_TPFLAGS_DEFAULT,
+        .slots = slots,
+    };
+    PyObject *kind = py_package("treadle._numpy._scalars", "Scalars"), *type = NULL,
+             *module =
+                 kind ? PyObject_GetAttrString(kind, "__module__") : NULL; /* has it by its name */
+
+    snprintf(names[dt], sizeof names[dt], "treadle.%s", td_dtype_name(dt));
+    if (module)
+        type = PyType_FromSpecWithBases(&spec, (PyObject *)py.base);
+    if (type && PyObject_SetAttrString(type, "__module__", module) < 0)
+        Py_CLEAR(type);
+    if (type) {
+        Py_DECREF((PyObject *)Py_TYPE(type));
+        Py_SET_TYPE(type, (PyTypeObject *)Py_NewRef(kind));
+        py.numbers = (PyTypeObject *)kind;
+    }
+    Py_XDECREF(kind);
+    Py_XDECREF(module);
+    return (PyTypeObject *)type;
+}
+
+/* The type of numbers of dt; NULL: it cannot be made, since Python is ending. */
+static PyTypeObject *
+number_type(td_dtype dt)
+{
+    PyObject *pending[3];
+    PyTypeObject *type;
+
+    if (py.number[dt])
+        return py.number[dt];
+    PyErr_Fetch(&pending[0], &pending[1], &pending[2]);
+    type = make_number_type(dt);
+    PyErr_Clear();
+    PyErr_Restore(pending[0], pending[1], pending[2]);
+    if (!py.number[dt]) /* no other thread was faster */
+        py.number[dt] = type;
+    return py.number[dt];
+}
+
+/* r, whose array is known now, becomes a number if NumPy has a scalar there. */
+static void
+settle(py_ndarray *r)
+{
+    PyTypeObject *type =
+        r->a.view.shape.ndim || r->made || r->view ? NULL : number_type(td_array_dtype(&r->a));
+
+    if (type) {
+        Py_INCREF((PyObject *)type);
+        Py_SET_TYPE((PyObject *)r, type);
+        Py_DECREF((PyObject *)py.ndarray);
+    }
+}
+
 py_ndarray *
 py_new(void)
 {
@@ -19,6 +88,7 @@ PyObject *
 py_done(py_ndarray *r, td_status st)
 {
     if (!st) {
+        settle(r);
         td_array_offer(&r->a);
         return (PyObject *)r;
     }
@@ -38,6 +108,7 @@ py_wrap(td_array *a)
     }
     r->a = *a;
     a->store = NULL;
+    settle(r);
     td_array_offer(&r->a);
     return (PyObject *)r;
 }

@@ -202,15 +202,18 @@ get_part(PyObject *self, void *imag)
 static PyObject *
 array_beside(PyObject *self, PyObject *value)
 {
-    PyObject *r;
-    td_array a;
+    py_ndarray *r;
 
     if (py_is_array(value))
         return Py_NewRef(value);
-    r = py_asarray(value, -1, td_array_dev(py_array_of(self)), &a) ? py_wrap(&a) : NULL;
-    if (r)
-        ((py_ndarray *)r)->made = true;
-    return r;
+    r = py_new();
+    if (r && py_asarray(value, -1, td_array_dev(py_array_of(self)), &r->a))
+        r->made = true;
+    else if (r) {
+        r->a.store = NULL;
+        Py_CLEAR(r);
+    }
+    return (PyObject *)r;
 }
 
 static int
@@ -498,18 +501,27 @@ static const PyType_Slot own_slots[] = {
     {Py_tp_doc, (void *)(uintptr_t)ndarray_doc},
     PY_SLOT(Py_tp_repr, ndarray_repr),
     PY_SLOT(Py_tp_str, str),
-    PY_SLOT(Py_tp_iter, iterate),
     PY_SLOT(Py_am_await, ndarray_await),
     {Py_tp_getset, attributes},
     {Py_tp_members, members},
-    PY_SLOT(Py_mp_length, ndarray_length),
     PY_SLOT(Py_mp_subscript, py_subscript),
     PY_SLOT(Py_mp_ass_subscript, py_ass_subscript),
-    PY_SLOT(Py_sq_length, ndarray_length),
-    PY_SLOT(Py_sq_item, py_item),
-    PY_SLOT(Py_sq_contains, contains),
     PY_SLOT(Py_bf_getbuffer, py_getbuffer),
     PY_SLOT(Py_bf_releasebuffer, py_releasebuffer),
+    {0, NULL},
+};
+
+/* What arrays have beside it, and NumPy's scalars lack: they are containers. */
+static PyType_Slot container_slots[] = {
+    PY_SLOT(Py_tp_dealloc, ndarray_dealloc),
+    PY_SLOT(Py_tp_new, ndarray_make),
+    {Py_tp_doc, (void *)(uintptr_t)ndarray_doc},
+    PY_SLOT(Py_tp_iter, iterate),
+    PY_SLOT(Py_mp_length, ndarray_length),
+    PY_SLOT(Py_sq_length, ndarray_length),
+    PY_SLOT(Py_sq_item, py_item),
+    PY_SLOT(Py_mp_subscript, py_subscript), /* else __getitem__ would be sq_item's */
+    PY_SLOT(Py_sq_contains, contains),
     {0, NULL},
 };
 
@@ -561,23 +573,35 @@ ndarray_gather(void)
               sizeof rows / sizeof *rows);
 }
 
+/* Two types: a number is no ndarray for isinstance, as NumPy's scalars are none, but has all that arrays have but the
+ * container's methods. The package's own code knows the base as ndarray. */
 bool
 py_ndarray_init(PyObject *m)
 {
+    static PyType_Spec base = {
+        .name = "treadle.ndarray",
+        .basicsize = sizeof(py_ndarray),
+        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+        .slots = slots,
+    };
     static PyType_Spec spec = {
         .name = "treadle.ndarray",
         .basicsize = sizeof(py_ndarray),
         .flags = Py_TPFLAGS_DEFAULT,
-        .slots = slots,
+        .slots = container_slots,
     };
 
     PyObject *priority = PyFloat_FromDouble(100);
     bool ok;
 
     ndarray_gather();
-    py.ndarray = (PyTypeObject *)PyType_FromSpec(&spec);
+    py.base = (PyTypeObject *)PyType_FromSpec(&base);
+    py.ndarray =
+        py.base ? (PyTypeObject *)PyType_FromSpecWithBases(&spec, (PyObject *)py.base) : NULL;
     ok = priority && py.ndarray &&
-         PyObject_SetAttrString((PyObject *)py.ndarray, "__array_priority__", priority) == 0;
+         PyObject_SetAttrString((PyObject *)py.base, "__array_priority__", priority) == 0 &&
+         PyObject_SetAttrString((PyObject *)py.ndarray, "__hash__", Py_None) == 0;
     Py_XDECREF(priority);
-    return ok && PyModule_AddObjectRef(m, "ndarray", (PyObject *)py.ndarray) == 0;
+    return ok && PyModule_AddObjectRef(m, "ndarray", (PyObject *)py.base) == 0 &&
+           PyModule_AddObjectRef(m, "ndarray_of_programs", (PyObject *)py.ndarray) == 0;
 }

@@ -303,11 +303,12 @@ number_unary(td_op op, PyObject *x)
 static PyObject *
 compare_objects(PyObject *x, PyObject *y, int how)
 {
+    static const char *const names[] = {"<", "<=", "==", "!=", ">", ">="}; /* by Py_LT, … */
     PyObject *type, *value, *trace, *f, *r;
 
     PyErr_Fetch(&type, &value, &trace);
-    f = py_package("treadle._numpy._members", "same_objects");
-    r = f ? PyObject_CallFunction(f, "OOi", x, y, how == Py_EQ) : NULL;
+    f = py_package("treadle._numpy._members", "compare_objects");
+    r = f ? PyObject_CallFunction(f, "OOs", x, y, names[how]) : NULL;
     Py_XDECREF(f);
     if (type && r == Py_NotImplemented) {
         Py_DECREF(r);
@@ -327,7 +328,7 @@ compare_any(PyObject *x, PyObject *y, int how)
     bool open = r ? r == Py_NotImplemented && py_foreign_operand(y) == 0
                   : !py_is_array(y) && PyErr_ExceptionMatches(PyExc_TypeError);
 
-    if ((how != Py_EQ && how != Py_NE) || !open)
+    if (!open)
         return r;
     Py_XDECREF(r);
     return compare_objects(x, y, how);

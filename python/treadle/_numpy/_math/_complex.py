@@ -5,6 +5,7 @@ import numpy
 from ... import _core
 from ..._core import asarray
 from .._spelled import kind_of
+from ._questions import described
 
 _UFUNC = _core.ufuncs()
 _abs = _UFUNC["absolute"]
@@ -164,7 +165,7 @@ def iscomplexobj(x):
     >>> np.iscomplexobj([1j])
     True
     """
-    return kind_of(asarray(x)) == "c"
+    return described(x).dtype.kind == "c"
 
 
 def isrealobj(x):

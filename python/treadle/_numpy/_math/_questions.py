@@ -55,6 +55,14 @@ def isscalar(element):
     return element._is_number() if isinstance(element, ndarray) else numpy.isscalar(element)
 
 
+def described(a):
+    """The array whose extents and dtype NumPy tells of a: ours, or NumPy's where a holds no numbers."""
+    try:
+        return asarray(a)
+    except TypeError:
+        return numpy.asarray(a)
+
+
 def ndim(a):
     """The number of axes.
 
@@ -73,7 +81,7 @@ def ndim(a):
     >>> np.ndim([[1, 2]])
     2
     """
-    return asarray(a).ndim
+    return described(a).ndim
 
 
 def shape(a):
@@ -94,7 +102,7 @@ def shape(a):
     >>> np.shape([[1, 2]])
     (1, 2)
     """
-    return asarray(a).shape
+    return described(a).shape
 
 
 def size(a, axis=None):
@@ -122,7 +130,7 @@ def size(a, axis=None):
     >>> np.size([[1, 2]], 1)
     2
     """
-    a = asarray(a)
+    a = described(a)
     if axis is None:
         return a.size
     from .._shape import _axes

@@ -1,6 +1,6 @@
 """Arrays on devices by numba.cuda.cudadrv.devicearray's names."""
 
-from ..._core import ndarray as DeviceNDArray
+from ..._core import ndarray_of_programs as DeviceNDArray
 from ..._public import dir_of as _dir_of
 from .._arrays import _check
 from .._memory import HostArray as MappedNDArray

@@ -177,4 +177,4 @@ def _last_retyped(nd, extra, new):
 
 def is_core(x):
     """Whether x is an array of treadle's own."""
-    return type(x) is ndarray
+    return isinstance(x, ndarray)
