@@ -107,7 +107,9 @@ bool      pt_dtype_or(PyObject *o, int dflt, int *out);
 bool      pt_tensor_arg(const char *fn, PyObject *o, td_var **out); /* borrowed; TypeError */
 /* A Tensor or a number as an operand, borrowed from o.  1: done; 0: neither; -1: exception. */
 int       pt_operand(PyObject *o, td_varop *out);
-bool      pt_shape_args(PyObject *const *args, Py_ssize_t nargs, td_shape *out); /* f(2, 3) and f((2, 3)) */
+/* The shape that a call of fn gives: f(2, 3), f((2, 3)) or f(name=(2, 3)). */
+bool      pt_shape_args(const char *fn, const char *name, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
+                        td_shape *out);
 bool      pt_axis(PyObject *o, int ndim, int *out);    /* IndexError as PyTorch's */
 bool      pt_axes(PyObject *o, int ndim, uint32_t *out); /* NULL, None: all */
 

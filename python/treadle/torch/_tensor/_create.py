@@ -158,7 +158,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
 
 
 @function(out=False)
-def scalar_tensor(s, *, dtype=None, device=None, layout=None, requires_grad=False):
+def scalar_tensor(s, *, dtype=None, device=None, layout=None, requires_grad=False, pin_memory=False):
     """A tensor without dimensions, of the default dtype."""
     return tensor(s, dtype=_type(dtype), device=device, requires_grad=requires_grad)
 
@@ -278,25 +278,41 @@ def as_asked(t, x, memory_format, requires_grad=False):
 
 
 @function(out=False)
-def zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
+def zeros_like(
+    input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False
+):
     """Zeros with input's shape, dtype and device."""
     return _alike(input, 0, dtype, device, requires_grad, memory_format)
 
 
 @function(out=False)
-def ones_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
+def ones_like(
+    input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False
+):
     """Ones with input's shape, dtype and device."""
     return _alike(input, 1, dtype, device, requires_grad, memory_format)
 
 
 @function(out=False)
-def empty_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
+def empty_like(
+    input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False
+):
     """An uninitialised tensor with input's shape, dtype and device."""
     return _alike(input, 0, dtype, device, requires_grad, memory_format)
 
 
 @function(out=False)
-def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
+def full_like(
+    input,
+    fill_value,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    requires_grad=False,
+    memory_format=None,
+    pin_memory=False,
+):
     """A tensor with input's shape, dtype and device, filled with fill_value."""
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     return _alike(input, value, dtype, device, requires_grad, memory_format)
@@ -337,8 +353,9 @@ def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, pin_
 
 
 @method()
-def new(self, *args):
+def new(self, *args, size=None):
     """A tensor with self's dtype and device, made from data or of a shape."""
+    args = args if size is None else tuple(size)
     if len(args) == 1 and isinstance(args[0], (list, Tensor, numpy.ndarray)):
         return new_tensor(self, args[0])
     return filled(_shape(args) if args else (0,), 0, self.dtype, self.device)
@@ -398,7 +415,18 @@ def _counted(start, step, n, kind, device):
 
 
 @function("range", out=False)
-def _range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+def _range(
+    start=0,
+    end=None,
+    step=1,
+    *,
+    out=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    requires_grad=False,
+    pin_memory=False,
+):
     """start, start + step, … up to and including end."""
     start, end = (0, start) if end is None else (start, end)
     n = int((end - start) / step) + 1
@@ -406,7 +434,9 @@ def _range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devi
 
 
 @function(out=False)
-def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+def linspace(
+    start, end, steps, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False
+):
     """steps numbers from start to end, evenly spaced."""
     start, end = (_plain_number(v) for v in (start, end))
     steps = _count(steps)
@@ -430,7 +460,19 @@ def _count(steps):
 
 
 @function(out=False)
-def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+def logspace(
+    start,
+    end,
+    steps,
+    base=10.0,
+    *,
+    out=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    requires_grad=False,
+    pin_memory=False,
+):
     """base to the powers linspace(start, end, steps)."""
     for name, v in (("start", start), ("end", end)):
         if getattr(v, "ndim", 0):
@@ -441,7 +483,7 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
 
 
 @function(out=False)
-def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """Ones on the diagonal of n rows and m columns (None: n), zeros elsewhere."""
     n, m = _index(n), _index(n if m is None else m)
     for name, size in (("n", n), ("m", m)):

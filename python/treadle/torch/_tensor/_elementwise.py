@@ -25,6 +25,11 @@ def _row(name, row, operands):
         def f(x):
             return apply(row, x)
 
+    elif name == "pow":
+
+        def f(x, exponent):
+            return apply(row, x, exponent)
+
     else:
 
         def f(x, other):

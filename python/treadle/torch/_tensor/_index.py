@@ -187,8 +187,7 @@ def index_fill_(self, dim, index, value):
     """Write value, a number or a tensor without dimensions, to the slices at these indices along dim."""
     if isinstance(value, Tensor) and value.ndim:
         raise RuntimeError(
-            "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-            f"{value.ndim} dimension(s)."
+            f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
         )
     return _filled_in(self, dim, index, value)
 
@@ -277,8 +276,7 @@ def _cut(src, index, dtype):
         raise RuntimeError(f"scatter(): Expected self.dtype to be equal to src.dtype, but got {dtype} and {src.dtype}")
     if src.ndim != index.ndim and src.ndim and index.ndim:
         raise RuntimeError(
-            "Index tensor must have the same number of dimensions as src tensor, but got "
-            f"{index.ndim} and {src.ndim}"
+            f"Index tensor must have the same number of dimensions as src tensor, but got {index.ndim} and {src.ndim}"
         )
     for d, n in enumerate(index.shape):
         src = narrow(src, d, 0, n) if src.shape[d] != n else src
@@ -533,8 +531,9 @@ def unravel_index(indices, shape):
 
 
 def _triangle(name):
-    def f(row, col, offset=0, *, dtype=_LONG, device=None, layout=None):
-        return tensor(numpy.stack(getattr(numpy, name)(row, offset, col)), dtype=dtype, device=device)
+    def f(row, col, offset=0, *, dtype=_LONG, device=None, layout=None, requires_grad=False, pin_memory=False):
+        both = numpy.stack(getattr(numpy, name)(row, offset, col))
+        return tensor(both, dtype=dtype, device=device, requires_grad=requires_grad)
 
     f.__name__ = f.__qualname__ = name
     f.__doc__ = "Rows and columns of a matrix's triangle, as two rows of a tensor."

@@ -40,9 +40,9 @@ def get_float32_matmul_precision():
 
 
 @function("set_num_interop_threads", out=False)
-def set_num_threads(number):
+def set_num_threads(num):
     """Keep the number. TREADLE_THREADS sets how many threads the CPU's kernels use."""
-    _state["threads"] = int(number)
+    _state["threads"] = int(num)
 
 
 @function("get_num_interop_threads", out=False)

@@ -90,16 +90,16 @@ def unique_consecutive(x, return_inverse=False, return_counts=False, dim=None):
 
 
 @function()
-def searchsorted(sorted_sequence, values, *, out_int32=False, right=False, side=None, sorter=None):
-    """Where values would have to be inserted into the sorted last dimension: before equal elements, or after them with
-    right=True."""
+def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None):
+    """Where the elements of input would have to be inserted into the sorted last dimension: before equal elements, or
+    after them with right=True."""
     if side is not None and (right and side == "left"):
         raise RuntimeError(
             "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True"
         )
     _dtypes.want_order("searchsorted", sorted_sequence)
     side = "right" if right or side == "right" else "left"
-    given = values if isinstance(values, Tensor) else scalar(values, sorted_sequence)
+    given = input if isinstance(input, Tensor) else scalar(input, sorted_sequence)
     edges, a = array(sorted_sequence.detach()), array(given.detach())
     if sorter is not None:
         edges = td.take_along_axis(edges, array(sorter), axis=-1)
@@ -156,7 +156,7 @@ def histc(x, bins=100, min=0, max=0):
 
 
 @both()
-def histogram(x, bins, *, range=None, weight=None, density=False):
+def histogram(x, bins=100, *, range=None, weight=None, density=False):
     """(hist, bin_edges): how many elements lie in each bin, or the sum of their weights.
 
     bins: the number of bins, or their edges.

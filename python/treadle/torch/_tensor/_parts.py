@@ -380,13 +380,13 @@ def cartesian_prod(*tensors):
 
 
 @function(out=False)
-def combinations(x, r=2, with_replacement=False):
+def combinations(input, r=2, with_replacement=False):
     """All combinations of r elements, one in a row."""
     some = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    places = list(some(range(len(x)), r))
+    places = list(some(range(len(input)), r))
     if not places:
-        return x.new_empty((0, r))
-    return x[wrap(td.asarray(places, device=array(x).device))]
+        return input.new_empty((0, r))
+    return input[wrap(td.asarray(places, device=array(input).device))]
 
 
 # ---- images ----

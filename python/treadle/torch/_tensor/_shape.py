@@ -172,9 +172,9 @@ def _each(f, tensors):
 
 
 @both()
-def permute(x, *dims):
+def permute(x, *dims_, dims=None):
     """The dimensions in the order dims."""
-    dims = _axes.given(dims)
+    dims = _axes.given(dims_, dims)
     if len(dims) != x.ndim:
         raise RuntimeError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "
@@ -226,9 +226,9 @@ def movedim(x, source, destination):
 
 
 @method()
-def expand(x, *shape, implicit=False):
+def expand(x, *shape, size=None, implicit=False):
     """x broadcast to a shape. -1 keeps an extent."""
-    shape = _axes.given(shape)
+    shape = _axes.given(shape, size)
     lead = len(shape) - x.ndim
     if lead < 0:
         raise RuntimeError(
@@ -275,9 +275,9 @@ def broadcast_tensors(*tensors):
 
 
 @method()
-def repeat(x, *times):
+def repeat(x, *times, repeats=None):
     """x repeated this many times along each dimension. Additional dimensions come first."""
-    times = _axes.given(times)
+    times = _axes.given(times, repeats)
     lead = len(times) - x.ndim
     if lead < 0:
         raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
@@ -288,16 +288,18 @@ def repeat(x, *times):
 
 
 @both()
-def tile(x, *dims):
+def tile(x, *times, dims=None):
     """x repeated this many times along each dimension. Missing counts at the front are 1."""
-    dims = _axes.given(dims)
+    dims = _axes.given(times, dims)
     return repeat(x, (1,) * (x.ndim - len(dims)) + dims)
 
 
 @both()
-def repeat_interleave(x, repeats=None, dim=None, *, output_size=None):
-    """Repeat each element, or each slice along dim. With x alone: x holds counts, and the result each index that often.
-    """
+def repeat_interleave(x=None, repeats=None, dim=None, *, output_size=None):
+    """Repeat each element, or each slice along dim. With one tensor alone: it holds counts, and the result each index
+    that often."""
+    if x is None:
+        x, repeats = repeats, None
     if repeats is None:
         if x.dtype._kind not in "ui":
             raise NotImplementedError(f'"repeat_interleave" not implemented for {x.dtype}')
