@@ -1,5 +1,6 @@
-"""torch_parameters.py PYTORCH > tests/python/torch_parameters.txt - the parameters of torch's functions and of tensors'
-methods, from the stubs of the PyTorch in the folder PYTORCH: a line for each form, `*` before those by keyword only."""
+"""torch_parameters.py PYTORCH > tests/python/torch_parameters.txt - the parameters of torch's functions, of tensors'
+methods and of torch.nn's functions and modules, from the stubs and sources of the PyTorch in the folder PYTORCH: a line
+for each form, `*` before those by keyword only."""
 
 import ast
 import pathlib
@@ -24,8 +25,11 @@ def forms(body, method):
             yield f.name, places, [p.arg for p in a.kwonlyargs]
 
 
-def main(folder):
-    print("# Written by tools/torch_parameters.py from PyTorch's stubs (torch/_C): a line for each form of a function.")
+def line(name, places, others):
+    print(name, *places, *(["*", *others] if others else []))
+
+
+def of_torch(folder):
     methods = next(
         n.body
         for n in ast.parse((folder / "_C/__init__.pyi").read_text()).body
@@ -38,7 +42,32 @@ def main(folder):
                 continue
             if prefix == "Tensor" and name in NO_OUT:
                 others = [o for o in others if o != "out"]
-            print(f"{prefix}.{name}", *places, *(["*", *others] if others else []))
+            line(f"{prefix}.{name}", places, others)
 
 
-main(pathlib.Path(sys.argv[1]))
+def of_nn(folder):
+    body = ast.parse((folder / "nn/functional.py").read_text()).body
+    written = {f.name for f in body if isinstance(f, ast.FunctionDef)}
+    builtin = [f for f in ast.parse((folder / "_C/_nn.pyi").read_text()).body if getattr(f, "name", "") not in written]
+    for name, places, others in forms(body + builtin, False):
+        line(f"nn.functional.{name}", places, others)
+    classes = {}
+    for file in sorted((folder / "nn/modules").glob("*.py")):
+        classes |= {c.name: c for c in ast.parse(file.read_text()).body if isinstance(c, ast.ClassDef)}
+
+    def method(c, name):
+        own = next((f for f in c.body if isinstance(f, ast.FunctionDef) and f.name == name), None)
+        bases = (classes[b.id] for b in c.bases if isinstance(b, ast.Name) and b.id in classes)
+        return own or next((found for b in bases if (found := method(b, name))), None)
+
+    for name, c in sorted(classes.items()):
+        forward = not name.startswith("_") and method(c, "forward")
+        if forward and not forward.args.vararg:
+            ((_, places, _),) = forms([forward], True)
+            line(f"nn.{name}.forward", places, [])
+
+
+folder = pathlib.Path(sys.argv[1])
+print("# Written by tools/torch_parameters.py from PyTorch's stubs and sources: a line for each form of a function.")
+of_torch(folder)
+of_nn(folder)

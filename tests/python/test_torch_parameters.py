@@ -19,9 +19,22 @@ FORMS = [
 EFFECTS = {"set_printoptions"}
 
 
+def _made(cls):
+    """An instance of a class of modules, of the fewest and smallest numbers that do."""
+    for count in range(5):
+        try:
+            return cls(*[2] * count)
+        except (TypeError, ValueError, AttributeError):
+            pass
+
+
 def _function(name):
     owner, _, name = name.rpartition(".")
-    return getattr(torch.ones(2, 3) if owner == "Tensor" else torch, name, None)
+    if name == "forward":
+        owner = _made(getattr(torch.nn, owner.removeprefix("nn."), None))
+    else:
+        owner = {"Tensor": torch.ones(2, 3), "torch": torch, "nn.functional": F}[owner]
+    return getattr(owner, name, None)
 
 
 def test_parameters_by_name():
@@ -155,6 +168,29 @@ def test_other_names():
 def test_rounding_modes_are_texts():
     with pytest.raises(TypeError, match="argument 'rounding_mode' must be str, not <class 'int'>"):
         torch.ones(2).div(2, rounding_mode=1)
+
+
+def test_losses_take_their_operands_by_name(draw):
+    x, y = draw(4, 3), draw(4, 3)
+    for loss in (torch.nn.MSELoss(), torch.nn.L1Loss(reduction="sum"), torch.nn.CrossEntropyLoss()):
+        assert torch.equal(loss(input=x, target=y.softmax(1)), loss(x, y.softmax(1)))
+    loss = torch.nn.PoissonNLLLoss(log_input=False)
+    assert torch.equal(loss(log_input=x.exp(), target=y.exp()), loss(x.exp(), y.exp()))
+    assert torch.equal(torch.nn.CosineSimilarity()(x1=x, x2=y), F.cosine_similarity(x, y))
+
+
+def test_weights_of_losses(draw):
+    x, y, w = draw(4, 3), draw(4, 3), draw(4, 3).exp()
+    assert torch.allclose(F.l1_loss(x, y, weight=w), ((x - y).abs() * w).sum() / w.sum())
+    assert torch.allclose(F.l1_loss(x, y, reduction="sum", weight=w), ((x - y).abs() * w).sum())
+    for loss in (F.l1_loss, F.mse_loss, F.huber_loss):
+        with pytest.raises(ValueError, match="Weights and input must have the same size"):
+            loss(x, y, weight=w[0])
+
+
+def test_older_grad_scalers_have_no_device():
+    assert torch.cuda.amp.GradScaler(8.0, enabled=False).get_scale() == 1.0
+    assert torch.amp.GradScaler("cpu", 8.0).get_scale() == 8.0
 
 
 def test_set_takes_a_part_of_the_memory():

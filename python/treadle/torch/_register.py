@@ -181,7 +181,7 @@ _OTHER_FORMS = {
         ("tensor_split", "hsplit", "vsplit", "dsplit"),
         dict.fromkeys(("indices", "sections", "tensor_indices_or_sections"), "indices_or_sections"),
     ),
-    **dict.fromkeys(("split", "unsafe_split"), {"split_size": "split_size_or_sections"}),
+    **dict.fromkeys(("split", "unsafe_split"), {"split_size": "split_size_or_sections", "tensor": "x"}),
     "isin": {"element": "elements", "test_element": "test_elements"},
     "cholesky_solve": {"input2": "L"},
     "orgqr": {"input2": "tau"},

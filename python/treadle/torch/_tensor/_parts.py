@@ -357,6 +357,7 @@ def as_strided(x, size, stride, storage_offset=None):
 def meshgrid(*tensors, indexing="ij"):
     """The coordinates of the grid that vectors span, one tensor for each vector. indexing: "ij" or "xy"."""
     tensors = tensors[0] if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else tensors
+    indexing = "ij" if indexing is None else indexing
     if indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     if several := [x for x in tensors if x.ndim > 1]:

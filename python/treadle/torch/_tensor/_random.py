@@ -99,7 +99,7 @@ def set_rng_state(new_state):
 
 
 @contextlib.contextmanager
-def fork_rng(devices=None, enabled=True):
+def fork_rng(devices=None, enabled=True, _caller="fork_rng", _devices_kw="devices", device_type="cuda"):
     """A context manager that restores the default generator's state at its end."""
     state = get_rng_state() if enabled else None
     try:

@@ -39,16 +39,26 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
     """(input - target)²."""
     _pair("mse_loss", input, target)
     d = input - target
-    if weight is None:
-        return reduced(d * d, _old(size_average, reduce, reduction))
-    loss = weight * d * d
-    return loss.sum() / weight.sum() if reduction == "mean" else reduced(loss, reduction)
+    return _weighted(d * d, input, weight, _old(size_average, reduce, reduction))
 
 
-def l1_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """|input - target|."""
     _pair("l1_loss", input, target)
-    return reduced((input - target).abs(), _old(size_average, reduce, reduction))
+    return _weighted((input - target).abs(), input, weight, _old(size_average, reduce, reduction))
+
+
+def _weighted(loss, input, weight, reduction):
+    """The losses of input's elements, each times its weight, reduced; the mean is that by the sum of weights."""
+    if weight is None:
+        return reduced(loss, reduction)
+    _want_weights(input, weight)
+    return (loss * weight).sum() / weight.sum() if reduction == "mean" else reduced(loss * weight, reduction)
+
+
+def _want_weights(input, weight):
+    if weight.shape != input.shape:
+        raise ValueError("Weights and input must have the same size.")
 
 
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
@@ -76,6 +86,8 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     far = d.abs() >= delta
     square = torch.where(far, 0.0, d) ** 2
     loss = torch.where(far, delta * (d.abs() - 0.5 * delta), 0.5 * square)
+    if weight is not None:
+        _want_weights(input, weight)
     return reduced(loss if weight is None else loss * weight, reduction)
 
 

@@ -154,6 +154,6 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     return input / (total / size * alpha + k) ** beta
 
 
-def normalize(input, p=2.0, dim=1, eps=1e-12):
+def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
     """Divide by the p-norm along dim, which is held above eps."""
-    return input / torch.norm(input, p, dim, True).clamp(min=eps)
+    return torch.div(input, torch.norm(input, p, dim, True).clamp(min=eps), out=out)
