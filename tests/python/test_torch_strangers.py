@@ -373,3 +373,39 @@ def test_what_is_refused_as_pytorch_refuses_it():
 
 def test_an_attentions_output_layer_has_pytorchs_name():
     assert "(out_proj): NonDynamicallyQuantizableLinear(in_features=4" in repr(nn.MultiheadAttention(4, 2))
+
+
+@pytest.mark.parametrize(
+    "name", ["softmax(x, -1)", "log_softmax(x, -1)", "linalg.inv(x)", "linalg.cholesky(x)", "linalg.eigh(x)[0]", "exp(x)"]
+)
+def test_operands_of_what_is_derived_from_results_may_change(name):
+    """PyTorch keeps the result alone. A second derivative, which records the operation again, needs the operand."""
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((3, 3))
+    leaf = torch.tensor(a @ a.T + 3 * np.eye(3), requires_grad=True)
+    weights = torch.tensor(rng.standard_normal(3))
+
+    def total(write):
+        x = leaf * 2
+        r = eval(f"torch.{name}", {"torch": torch, "x": x})
+        if write:
+            x.zero_()
+        return (r * weights).sum()
+
+    want, got = (torch.autograd.grad(total(write), leaf)[0] for write in (False, True))
+    assert torch.equal(want, got)
+    if name != "exp(x)":
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            torch.autograd.grad(total(True), leaf, create_graph=True)
+
+
+def test_softmax_written_over_its_operand():
+    """Attention in two halves, as diffusion models compute it."""
+    leaf = torch.randn(4, 3, requires_grad=True, dtype=torch.float64)
+    scores = leaf * 2
+    for half in (slice(2, None), slice(2)):
+        scores[half] = scores[half].softmax(-1)
+    (scores * torch.arange(3)).sum().backward()
+    other = leaf.detach().requires_grad_()
+    ((other * 2).softmax(-1) * torch.arange(3)).sum().backward()
+    assert torch.allclose(leaf.grad, other.grad)

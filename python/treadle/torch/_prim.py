@@ -160,9 +160,11 @@ class _Saved(_Node):
         return f"<{self.name()}>"
 
     def values(self):
-        """(operands, results). Raises RuntimeError if a program has written to one of them since."""
+        """(operands, results). Raises RuntimeError if a program has written to one of them since, and its values are
+        needed."""
         kept = (*self.inputs, *self.outputs)
-        for t, version in zip(kept, self.versions, strict=True):
+        first = len(self.inputs) if self.function._facts.of_results and not recording() else 0
+        for t, version in zip(kept[first:], self.versions[first:], strict=True):
             if t._version != version:
                 check_version(t, version)
         if not recording() or not self.outputs:
@@ -189,11 +191,12 @@ class derived:
     f(*arrays, **static) returns an array or a tuple of them. The formula is called as formula(inputs, results,
     gradients, **static). It computes with tensors, and returns a gradient for each operand; None stands for zero. If f
     has one result, the formula gets that result and its gradient instead of tuples. linear=True: the formula needs no
-    values, and gets the shapes of the operands in place of inputs.
+    values, and gets the shapes of the operands in place of inputs. of_results=True: it needs the results' values alone,
+    so a program may write to the operands before the backward pass.
     """
 
-    def __init__(self, name, linear=False):
-        self.name, self.linear, self._formula = name, linear, None
+    def __init__(self, name, linear=False, of_results=False):
+        self.name, self.linear, self.of_results, self._formula = name, linear, of_results, None
 
     def __call__(self, f):
         self._f = f
