@@ -116,6 +116,7 @@ td_gradfn_let_go(td_gradfn *f)
 td_status
 td_gradfn_save(td_gradfn *f, int k, td_var *v, int from)
 {
+    TD_TRY(td_var_savable(v));
     TD_TRY(td_var_twin(v, &f->saved[k]));
     f->version[k] = td_var_version(v);
     f->from[k] = (int16_t)from;

@@ -177,12 +177,24 @@ replace_history(td_var *v, td_gradfn *f, uint32_t out)
     td_gradfn_unref(old);
 }
 
+td_status
+td_var_writable(const td_var *v)
+{
+    return !v->inference || td_grad_inference()
+               ? TD_OK
+               : td_fail(TD_ERR_STATE,
+                         "Inplace update to inference tensor outside InferenceMode is not allowed."
+                         "You can make a clone to get a normal tensor before doing inplace update."
+                         "See https://github.com/pytorch/rfcs/pull/17 for more details.");
+}
+
 /* Call before anything is written. */
 static td_status
 check_write(td_var *v)
 {
     bool of_leaf = v->base && v->base->requires_grad && !v->base->fn;
 
+    TD_TRY(td_var_writable(v));
     if (td_grad_mode() && (of_leaf || (v->requires_grad && !v->fn)))
         return td_fail(
             TD_ERR_STATE,

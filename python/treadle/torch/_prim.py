@@ -243,6 +243,8 @@ class _Function:
             saved.inputs, saved.outputs = tuple(tuple(t.shape) for t in inputs), ()
         else:
             saved.inputs, saved.outputs = inputs, outputs
+            for t in outputs if self._facts.of_results else (*inputs, *outputs):
+                _core._grad_savable(t)
             saved.versions = [t._version for t in (*inputs, *outputs)]
         return _core._grad_custom(saved, self._back, inputs, outputs, self._facts.name)
 

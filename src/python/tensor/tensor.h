@@ -54,6 +54,10 @@
  *   _grad_each_run(each, numbers, rows) writes them into every row, a tuple of Tensors; the rows that it cannot take
  *                                       (several layouts, expressions that would fuse, recordings) are a list, untouched
  *   _grad_mode() _grad_set_mode(flag)   of this thread: are operations recorded?  The second gives what it was
+ *   _grad_enabled()                     has the program asked for that, in inference mode too?
+ *   _grad_inference() or (flag)         is this thread in inference mode?  With a flag: sets it, and gives what it was
+ *   _grad_of_inference(tensor)          was its storage made in inference mode?
+ *   _grad_savable(object)               RuntimeError if it is such a tensor
  *   _grad_default_dtype(dtype or None)  the default float dtype; gives what it was
  * Promotion is PyTorch's: tensors with dimensions, then those without, then numbers.
  */

@@ -454,8 +454,14 @@ def _never(name):
     both()(f)
 
 
-for _name in "is_conj is_neg is_inference is_distributed".split():
+for _name in "is_conj is_neg is_distributed".split():
     _never(_name)
+
+
+@both()
+def is_inference(self):
+    """Was its memory made in inference_mode?"""
+    return _core._grad_of_inference(self)
 
 
 @method()
