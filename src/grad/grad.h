@@ -159,6 +159,7 @@ typedef struct td_varop {
 
 /* PyTorch's promotion: operands with dimensions come first, then those without axes, then numbers. */
 td_dtype  td_var_promote(const td_varop *x, int n);
+const char *td_grad_word(td_dtype dt); /* PyTorch's word for it in errors: Float, Long, ComplexDouble */
 td_dtype  td_grad_default(void); /* the float dtype of values without one: float32 at first */
 void      td_grad_set_default(td_dtype dt);
 td_status td_var_apply(td_op op, const td_varop *x, int n, td_var **out);

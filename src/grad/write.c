@@ -352,7 +352,7 @@ td_var_apply_into(td_op op, const td_varop *x, int n, td_var *v)
     TD_TRY(st);
     if (!td_var_can_hold(dt, td_array_dtype(&r->value)))
         st = td_fail(TD_ERR_STATE, "result type %s can't be cast to the desired output type %s",
-                     td_dtype_name(td_array_dtype(&r->value)), td_dtype_name(dt));
+                     td_grad_word(td_array_dtype(&r->value)), td_grad_word(dt));
     else if (!td_shape_eq(&r->value.view.shape, &v->value.view.shape))
         st = td_fail(TD_ERR_STATE, "output with shape %s doesn't match the broadcast shape %s",
                      td_shape_text(&v->value.view.shape, have, sizeof have),

@@ -290,7 +290,7 @@ class _Signature(inspect.Signature):
 
 def _want_cast(r, into):
     if not can_cast(r.dtype, into.dtype):
-        raise RuntimeError(f"result type {r.dtype} can't be cast to the desired output type {into.dtype}")
+        raise RuntimeError(f"result type {r.dtype._word} can't be cast to the desired output type {into.dtype._word}")
 
 
 def fill(out, r, same=False):

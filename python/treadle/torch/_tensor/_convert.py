@@ -38,12 +38,7 @@ def _cast_to(name, dt):
 for _name, _to in _CASTS.items():
     _cast_to(_name, _dtypes.DTYPES[_to])
 
-_TYPES = {
-    "float32": "FloatTensor", "float64": "DoubleTensor", "float16": "HalfTensor", "bfloat16": "BFloat16Tensor",
-    "int64": "LongTensor", "int32": "IntTensor", "int16": "ShortTensor", "int8": "CharTensor", "uint8": "ByteTensor",
-    "bool": "BoolTensor", "complex64": "ComplexFloatTensor", "complex128": "ComplexDoubleTensor",
-    "uint16": "UInt16Tensor", "uint32": "UInt32Tensor", "uint64": "UInt64Tensor",
-}  # fmt: skip
+_TYPES = {name: dt._word + "Tensor" for name, dt in _dtypes.DTYPES.items()}
 _BY_TYPE = {v: _dtypes.DTYPES[k] for k, v in _TYPES.items()}
 
 

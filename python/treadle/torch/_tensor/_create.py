@@ -396,7 +396,7 @@ def arange(
     floats = any(isinstance(v, float) for v in (start, end, step))
     kind = _type(dtype, None if floats else _LONG)
     if kind._kind in "bc":
-        raise NotImplementedError(f'"arange" not implemented for {kind}')
+        raise NotImplementedError(f"\"arange\" not implemented for '{kind._word}'")
     n = max(math.ceil((end - start) / step), 0)
     return _made(_counted(start, step, n, kind, device), requires_grad, out)
 

@@ -41,6 +41,8 @@ def _steps(y, x, dx, dim):
 def trapezoid(y, x=None, *, dx=1, dim=-1):
     """The integral of y along dim by the trapezoidal rule. x: the coordinates; dx: the distance of neighbours."""
     dim = _axes.one(dim, y.ndim)
+    if any(t is not None and t.dtype._kind == "b" for t in (y, x)):
+        raise NotImplementedError("trapezoid: received a bool input for `x` or `y`, but bool is not supported")
     if x is None:
         ends = y.narrow(dim, 0, 1) + y.narrow(dim, y.shape[dim] - 1, 1)
         return (y.sum(dim) - ends.squeeze(dim) * 0.5) * dx

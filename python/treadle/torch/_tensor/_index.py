@@ -98,6 +98,8 @@ def gather(x, dim, index, *, sparse_grad=False):
 @both()
 def take_along_dim(x, indices, dim=None):
     """gather with an index and a tensor that broadcast. Without dim it indexes the flattened tensor."""
+    if indices.dtype is not _LONG:
+        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype._word}")
     if dim is None:
         return ravel(x)[ravel(indices)]
     dim = _axes.one(dim, x.ndim)
@@ -120,6 +122,8 @@ def index_select(x, dim, index):
 @both()
 def take(x, index):
     """The elements of the flattened tensor at these indices, in index's shape."""
+    if index.numel() and index.dtype is not _LONG:
+        raise RuntimeError(f"take(): Expected a long tensor for index, but got {index.dtype._word}")
     return ravel(x)[_whole("take", index)]
 
 
@@ -189,6 +193,8 @@ def index_fill_(self, dim, index, value):
         raise RuntimeError(
             f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
         )
+    if (value.is_complex() if isinstance(value, Tensor) else isinstance(value, complex)) and not self.is_complex():
+        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     return _filled_in(self, dim, index, value)
 
 

@@ -1,7 +1,7 @@
 """Sorting, searching and counting. Sorted values are read through their indices, so gradients flow to the right
 elements."""
 
-from .._prim import Tensor, array, gathered, scalar, td, wrap
+from .._prim import Tensor, array, cast, gathered, scalar, td, wrap
 from .._register import both, function, method
 from . import _axes, _dtypes
 from ._layout import laid_like
@@ -97,10 +97,12 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
         raise RuntimeError(
             "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True"
         )
-    _dtypes.want_order("searchsorted", sorted_sequence)
     side = "right" if right or side == "right" else "left"
     given = input if isinstance(input, Tensor) else scalar(input, sorted_sequence)
-    edges, a = array(sorted_sequence.detach()), array(given.detach())
+    dtype = _dtypes.result_of([sorted_sequence, given], [])
+    if dtype._kind in "bc":
+        raise NotImplementedError(f"\"searchsorted\" not implemented for '{dtype._word}'")
+    edges, a = (array(cast(t.detach(), dtype)) for t in (sorted_sequence, given))
     if sorter is not None:
         edges = td.take_along_axis(edges, array(sorter), axis=-1)
     if edges.ndim == 1:

@@ -202,6 +202,10 @@ def tensor_split(x, indices_or_sections, dim=0):
     dim = _axes.one(dim, x.ndim)
     n, cuts = x.shape[dim], indices_or_sections
     if isinstance(cuts, Tensor):
+        if cuts.dtype._name != "int64":
+            raise RuntimeError(
+                f"tensor_split expected tensor_indices_or_sections to have dtype of long, but got {cuts.dtype._word}"
+            )
         cuts = cuts.tolist()
     if not isinstance(cuts, (tuple, list)):
         cuts = [n // cuts * i + min(i, n % cuts) for i in range(1, cuts)]

@@ -121,7 +121,7 @@ def _drawn(shape, draw, dtype, device, generator, requires_grad=False):
     dev = _device.theirs(device)
     kind = _dtypes.get_default_dtype() if dtype is None else _dtypes.asked(dtype)
     if kind._kind not in "fc":
-        raise NotImplementedError(f"{draw.__name__.lstrip('_')} numbers are not implemented for {kind}")
+        raise NotImplementedError(f"{draw.__name__.lstrip('_')} numbers are not implemented for '{kind._word}'")
     if kind.is_complex:
         parts = [draw(_source(generator, dev), shape, kind.to_real()._name) for _ in range(2)]
         a = (parts[0] + parts[1] * 1j) * (0.5**0.5 if draw is _normal else 1)

@@ -307,6 +307,8 @@ def repeat_interleave(x=None, repeats=None, dim=None, *, output_size=None):
     if dim is None:
         x, dim = ravel(x), 0
     dim = _axes.one(dim, x.ndim)
+    if isinstance(repeats, Tensor) and repeats.dtype._kind not in "ui":
+        raise NotImplementedError(f"\"repeat_interleave\" not implemented for '{repeats.dtype._word}'")
     if not isinstance(repeats, Tensor) or repeats.numel() == 1:
         k, shape = int(repeats), tuple(x.shape)
         spread = expanded(unsqueeze(x, dim + 1), (*shape[: dim + 1], k, *shape[dim + 1 :]))

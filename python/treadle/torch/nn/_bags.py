@@ -32,9 +32,10 @@ def _renormed(input, weight, max_norm, norm_type):
 def _rows(input, weight, max_norm, norm_type, scale_grad_by_freq):
     if weight.dim() != 2:
         raise RuntimeError(f"'weight' must be 2-D, not {weight.dim()}-D")
-    if input.is_floating_point() or input.dtype is torch.bool:
+    if input.dtype not in (torch.int64, torch.int32):
         raise RuntimeError(
-            f"Expected tensor for argument #1 'indices' to be of torch.int64 or torch.int32, but got {input.dtype}"
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"torch.{input.dtype._word}Tensor instead (while checking arguments for embedding)"
         )
     if max_norm is not None:
         _renormed(input, weight, max_norm, norm_type)
