@@ -305,3 +305,19 @@ def test_hooks_of_a_programs_own_optimizer():
     optimizer.register_step_post_hook(lambda *_: calls.append("after"))
     optimizer.step()
     assert calls == ["before", "step", "after"] and p.item() == 0.5
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "error", "message"),
+    [
+        ("OneCycleLR", {"max_lr": 0.1, "total_steps": -5}, ValueError, "Expected positive integer total_steps, but got -5"),
+        ("OneCycleLR", {"max_lr": 0.1, "epochs": 2, "steps_per_epoch": 1.5}, ValueError, "positive integer steps_per_epoch"),
+        ("OneCycleLR", {"max_lr": 0.1, "total_steps": 5, "pct_start": 2}, ValueError, "Expected float between 0 and 1 pct_"),
+        ("SequentialLR", {"schedulers": [], "milestones": [1]}, ValueError, "expects at least one scheduler"),
+        ("StepLR", {"step_size": 1, "last_epoch": 3}, KeyError, "when resuming scheduler with last_epoch >= 0"),
+    ],
+)
+def test_schedules_refuse(kind, options, error, message):
+    optimizer = optim.SGD([nn.Parameter(torch.ones(1))], lr=0.1, momentum=0.9)
+    with pytest.raises(error, match=message):
+        getattr(optim.lr_scheduler, kind)(optimizer, **options)
