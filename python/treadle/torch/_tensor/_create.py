@@ -56,11 +56,31 @@ def _numbers(data):
         data = _plain(data)
     try:
         a = numpy.asarray(data)
-    except ValueError as e:
-        raise ValueError(f"expected sequence of equal lengths: {e}") from None
-    if a.dtype.kind not in "biufcV":
-        raise TypeError(f"new(): invalid data type '{a.dtype if a.dtype.kind != 'O' else type(data).__name__}'")
-    return a
+    except ValueError:
+        raise ValueError(_ragged(data)) from None
+    if a.dtype.kind in "biufcV":
+        return a
+    if a.dtype.kind in "US":
+        raise TypeError(f"new(): invalid data type '{'str' if a.dtype.kind == 'U' else 'bytes'}'")
+    raise RuntimeError(f"Could not infer dtype of {type(_first(data)).__name__}")
+
+
+def _first(data):
+    """The first thing in nested lists that is no number."""
+    if isinstance(data, (list, tuple)):
+        return next((_first(v) for v in data if not isinstance(_first(v), (bool, int, float, complex))), 0)
+    return data
+
+
+def _ragged(data):
+    """What is wrong with nested sequences that NumPy makes no array of."""
+    rows, dim = [data], 0
+    while all(isinstance(row, (list, tuple)) for row in rows):
+        for row in rows:
+            if len(row) != len(rows[0]):
+                return f"expected sequence of length {len(rows[0])} at dim {dim} (got {len(row)})"
+        rows, dim = [v for row in rows for v in row], dim + 1
+    return f"expected sequence of one kind of elements at dim {dim}"
 
 
 def _holds_tensors(data):
@@ -184,6 +204,8 @@ def from_numpy(ndarray):
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     """A tensor on the memory of a buffer."""
     dtype = _dtypes.asked(dtype)
+    if not memoryview(buffer).nbytes or count == 0:
+        raise ValueError(f"both buffer length ({memoryview(buffer).nbytes}) and count ({count}) must not be 0")
     half = dtype._name == "bfloat16"  # NumPy has no bfloat16 to read it as
     t = from_numpy(numpy.frombuffer(buffer, "int16" if half else dtype._numpy, count, offset))
     t = wrap(array(t).view(dtype._numpy)) if half else t

@@ -130,6 +130,8 @@ def take(x, index):
 @both()
 def masked_select(x, mask):
     """The elements where mask is true, in one dimension."""
+    if mask.dtype._name not in ("bool", "uint8"):
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
     shape = joint_shape(tuple(x.shape), tuple(mask.shape))
     return expand(x, shape)[expand(mask, shape)]
 

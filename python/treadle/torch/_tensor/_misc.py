@@ -71,6 +71,8 @@ def is_warn_always_enabled():
 @function(out=False)
 def compile(model=None, *args, **kwargs):
     """The function itself, or a module round the module: treadle compiles what it records in any case."""
+    if model is not None and not callable(model):
+        raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
     if model is None:
         return compile
     if isinstance(model, type) or not hasattr(model, "_modules"):

@@ -135,7 +135,10 @@ def bucketize(x, boundaries, *, out_int32=False, right=False):
 def bincount(x, weights=None, minlength=0):
     """How often each integer from 0 on occurs, or the sum of its weights."""
     w = None if weights is None else array(weights.detach())
-    r = wrap(td.bincount(array(x), w, minlength))
+    try:
+        r = wrap(td.bincount(array(x), w, minlength))
+    except ValueError:
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.") from None
     return r.to(weights.dtype) if weights is not None and weights.dtype._name == "float32" else r
 
 
@@ -151,6 +154,8 @@ def histc(x, bins=100, min=0, max=0):
     """How many elements lie in each of `bins` equal bins from min to max, in x's dtype. If both are 0 they mean the
     extremes."""
     x = x.detach()
+    if bins <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     if x.dtype._name in ("float16", "bfloat16"):
         return histc(x.float(), bins, min, max).to(x.dtype)
     counts = td.histogram(array(x).reshape(-1), bins, _limits(x, min, max))[0]

@@ -133,6 +133,11 @@ def embedding_bag(
         bag = torch.arange(bags, device=input.device).repeat_interleave(input.size(1))
     else:
         bags = offsets.size(0) - include_last_offset
+        if bags and offsets.device.type == "cpu" and not _core._capturing() and anywhere(offsets[:1] != 0):
+            raise RuntimeError(
+                "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. "
+                f"However, got {offsets[0].item()}"
+            )
         places = torch.arange(input.size(0), device=input.device)
         bag = torch.searchsorted(offsets[:bags].to(torch.int64), places, right=True) - 1
     input = input.reshape(-1)
