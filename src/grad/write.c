@@ -291,6 +291,8 @@ td_var_store(td_var *v, const td_varop *value)
 
     TD_TRY(check_write(v));
     TD_TRY(td_array_assign(&v->value, &o));
+    if (v->value.store->version == before) /* its own values; views have to see the new history */
+        v->value.store->version++;
     td_var_wrote(v, before);
     return recorded ? note_write(v, value->v) : TD_OK;
 }

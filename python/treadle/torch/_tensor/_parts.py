@@ -298,11 +298,12 @@ def roll(x, shifts, dims=None):
     dims = dims if isinstance(dims, (tuple, list)) else (dims,)
     if len(shifts) != len(dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    given = x
     for k, d in zip(shifts, dims, strict=True):
         n = x.shape[_axes.one(d, x.ndim)]
         k = _index(k) % n if n else 0
         x = cat([narrow(x, d, n - k, k), narrow(x, d, 0, n - k)], d) if k else x
-    return x.clone() if all(k == 0 for k in shifts) else x
+    return x.clone() if x is given else x
 
 
 @both()
