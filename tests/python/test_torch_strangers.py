@@ -409,3 +409,20 @@ def test_softmax_written_over_its_operand():
     other = leaf.detach().requires_grad_()
     ((other * 2).softmax(-1) * torch.arange(3)).sum().backward()
     assert torch.allclose(leaf.grad, other.grad)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["x.sign()", "x.sgn()", "F.elu(x)", "F.selu(x)", "F.celu(x)", "1 / x", "x / (x + 9)", "F.normalize(x, dim=0)", "x.abs()"]
+    + ["F.gelu(x)", "x.log()", "x.prod(0, keepdim=True)", "x.floor()", "F.leaky_relu(x)", "F.log_softmax(x, 0) * 1"],
+)
+def test_results_whose_values_no_derivative_needs_may_change(name):
+    """x / norm written to afterwards, as losses of angles do it."""
+    found = []
+    for write in (False, True):
+        leaf = torch.tensor([1.0, 2.0, 0.5], dtype=torch.float64, requires_grad=True)
+        r = eval(name, {"F": F, "x": leaf * 1})
+        r = r.mul_(3) if write else r * 3
+        (r * torch.arange(3)).sum().backward()
+        found.append(leaf.grad)
+    assert torch.equal(*found)

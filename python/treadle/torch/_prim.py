@@ -1,6 +1,8 @@
 """The primitives that functions are composed of: the core's differentiable ones, and functions of arrays that bring a
 derivative (`derived`)."""
 
+import functools
+
 import treadle as td
 
 from .. import _core
@@ -163,9 +165,10 @@ class _Saved(_Node):
         """(operands, results). Raises RuntimeError if a program has written to one of them since, and its values are
         needed."""
         kept = (*self.inputs, *self.outputs)
-        first = len(self.inputs) if self.function._facts.of_results and not recording() else 0
-        for t, version in zip(kept[first:], self.versions[first:], strict=True):
-            if t._version != version:
+        of_operands, of_results = self.function._facts.reads
+        n = len(self.inputs)
+        for i, (t, version) in enumerate(zip(kept, self.versions, strict=True)):
+            if t._version != version and (recording() or (of_operands if i < n else of_results)):
                 check_version(t, version)
         if not recording() or not self.outputs:
             return self.inputs, self.outputs if self.many else self.outputs[:1]
@@ -191,17 +194,26 @@ class derived:
     f(*arrays, **static) returns an array or a tuple of them. The formula is called as formula(inputs, results,
     gradients, **static). It computes with tensors, and returns a gradient for each operand; None stands for zero. If f
     has one result, the formula gets that result and its gradient instead of tuples. linear=True: the formula needs no
-    values, and gets the shapes of the operands in place of inputs. of_results=True: it needs the results' values alone,
-    so a program may write to the operands before the backward pass.
+    values, and gets the shapes of the operands in place of inputs.
     """
 
-    def __init__(self, name, linear=False, of_results=False):
-        self.name, self.linear, self.of_results, self._formula = name, linear, of_results, None
+    def __init__(self, name, linear=False):
+        self.name, self.linear, self._formula = name, linear, None
 
     def __call__(self, f):
         self._f = f
         self.__doc__ = f.__doc__
         return _Function(self)
+
+    @functools.cached_property
+    def reads(self):
+        """Whether the formula reads the operands, and the results. A program may write to those that it does not before
+        the backward pass."""
+        import dis  # loaded by the first program that records such a function
+
+        found = {i.argval for i in dis.get_instructions(self._formula)}
+        found |= {name for several in found if isinstance(several, tuple) for name in several}
+        return [name in found for name in self._formula.__code__.co_varnames[:2]]
 
     def formula(self, saved, grads):
         """The operands' gradients."""
@@ -243,8 +255,9 @@ class _Function:
             saved.inputs, saved.outputs = tuple(tuple(t.shape) for t in inputs), ()
         else:
             saved.inputs, saved.outputs = inputs, outputs
-            for t in outputs if self._facts.of_results else (*inputs, *outputs):
-                _core._grad_savable(t)
+            if self._facts._formula is not None and self._facts.reads[0]:
+                for t in inputs:
+                    _core._grad_savable(t)
             saved.versions = [t._version for t in (*inputs, *outputs)]
         return _core._grad_custom(saved, self._back, inputs, outputs, self._facts.name)
 

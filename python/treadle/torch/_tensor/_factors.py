@@ -59,7 +59,7 @@ def adj(a):
 # ---- solving ----
 
 
-@derived("LinalgInvEx", of_results=True)
+@derived("LinalgInvEx")
 def _inv(a):
     return _checked("inv", _la.inv, a)
 
@@ -238,7 +238,7 @@ def slogdet(A):
 # ---- factors ----
 
 
-@derived("LinalgCholeskyEx", of_results=True)
+@derived("LinalgCholeskyEx")
 def _cholesky(a):
     return _checked("cholesky", _la.cholesky, a)
 
@@ -321,7 +321,7 @@ def qr(A, mode="reduced"):
     return kind(*_qr(A, mode=mode))
 
 
-@derived("LinalgEigh", of_results=True)
+@derived("LinalgEigh")
 def _eigh(a, *, lower):
     return tuple(_checked("eigh", _la.eigh, a, "L" if lower else "U"))
 
@@ -353,7 +353,7 @@ def eigvalsh(A, UPLO="L"):
     return eigh(A, UPLO)[0]
 
 
-@derived("LinalgEig", of_results=True)
+@derived("LinalgEig")
 def _eig(a):
     return tuple(_checked("eig", _la.eig, a))
 

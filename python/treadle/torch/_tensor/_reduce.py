@@ -185,7 +185,7 @@ def _softmax_of(a, dim):
     return e / td.sum(e, axis=dim, keepdims=True) if a.ndim else e
 
 
-@derived("Softmax", of_results=True)
+@derived("Softmax")
 def _softmax(a, *, dim):
     return _softmax_of(a, dim)
 
@@ -196,7 +196,7 @@ def _(inputs, r, g, *, dim):
     return part - r * reduce("sum", part, dim, True) if r.ndim else part * 0
 
 
-@derived("LogSoftmax", of_results=True)
+@derived("LogSoftmax")
 def _log_softmax(a, *, dim):
     s = _shifted(a, dim)
     return s - td.log(td.sum(td.exp(s), axis=dim, keepdims=True)) if a.ndim else s
