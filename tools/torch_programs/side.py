@@ -192,8 +192,6 @@ def weigh(groups):
         held = group["params"] if isinstance(group, dict) else group[1] if isinstance(group, tuple) else group
         for p in [held] if isinstance(held, T) else list(held):
             count += 1
-            if torch.nn.parameter.is_lazy(p):  # its first forward draws it, from FILLS on both sides
-                continue
             a = p.detach().cpu().numpy()
             if id(p) not in weighed and a.dtype.kind == "f" and a.size > 1 and np.ptp(a):
                 fan = max(1, math.prod(a.shape[1:])) if a.ndim > 1 else 100
