@@ -93,7 +93,7 @@ _AS_METHODS = (
 _attach()
 
 
-def result_type(tensor=None, other=None, *, scalar=None, scalar1=None, scalar2=None):  # noqa: F811 - PyTorch's name
+def result_type(tensor=None, other=None, *, scalar=None, scalar1=None, scalar2=None):  # noqa: F811 - PyTorch's name of the parameter
     """The dtype of an operation of two tensors or numbers."""
     both = [t for t in (tensor, other, scalar, scalar1, scalar2) if t is not None]
     if len(both) != 2:
