@@ -426,3 +426,11 @@ def test_results_whose_values_no_derivative_needs_may_change(name):
         (r * torch.arange(3)).sum().backward()
         found.append(leaf.grad)
     assert torch.equal(*found)
+
+
+def test_diagonals_of_expanded_tensors_have_gradients():
+    x = torch.arange(4.0, requires_grad=True)
+    e = (x * 1).expand(2, 3, 4)
+    for r, want in ((e.diagonal(), [2, 2, 2, 2]), (e.diagonal(0, 1, 2), [2, 2, 2, 0]), (e[0, :, :3].trace(), [1, 1, 1, 0])):
+        assert torch.autograd.grad(r.sum(), x, retain_graph=True)[0].tolist() == want
+    assert e.detach().diagonal().data_ptr() == e.data_ptr()

@@ -3,7 +3,7 @@ one."""
 
 from math import prod
 
-from .._prim import Tensor, apart, apply, array, expanded, permuted, reshaped, scalar, strided, td, wrap
+from .._prim import Tensor, apart, apply, array, expanded, permuted, recording, reshaped, scalar, strided, td, wrap
 from .._register import both, function, inplace, method
 from . import _axes, _dtypes
 from ._layout import FORMATS
@@ -333,6 +333,8 @@ def diagonal(x, offset=0, dim1=0, dim2=1):
         up = down = 0
     rest = [d for d in range(x.ndim) if d not in (a, b)]
     x = permuted(x, (*rest, a, b))[..., down:, up:]
+    if recording() and x.requires_grad and any(s == 0 and m > 1 for s, m in zip(x.stride(), x.shape)):
+        x = contiguous(x)  # no window on an expanded tensor, whose elements share memory, has a gradient
     steps = [s // array(x).itemsize for s in array(x).strides]
     return strided(x, (*x.shape[:-2], n), (*steps[:-2], steps[-2] + steps[-1]), None)
 
