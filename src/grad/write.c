@@ -188,9 +188,9 @@ td_var_writable(const td_var *v)
                          "See https://github.com/pytorch/rfcs/pull/17 for more details.");
 }
 
-/* Call before anything is written. */
+/* Call before anything is written.  filled: one number, which elements that share memory may all take. */
 static td_status
-check_write(td_var *v)
+check_write(td_var *v, bool filled)
 {
     bool of_leaf = v->base && v->base->requires_grad && !v->base->fn;
 
@@ -200,7 +200,7 @@ check_write(td_var *v)
             TD_ERR_STATE,
             "a %sleaf Variable that requires grad is being used in an in-place operation.",
             of_leaf ? "view of a " : "");
-    if (!v->value.whole && td_view_has_overlap(&v->value.view))
+    if (!filled && !v->value.whole && td_view_has_overlap(&v->value.view))
         return td_fail(
             TD_ERR_STATE,
             "unsupported operation: more than one element of the written-to tensor refers "
@@ -289,7 +289,7 @@ td_var_store(td_var *v, const td_varop *value)
 
     uint32_t before = v->value.store->version;
 
-    TD_TRY(check_write(v));
+    TD_TRY(check_write(v, !value->v && !recorded));
     TD_TRY(td_array_assign(&v->value, &o));
     if (v->value.store->version == before) /* its own values; views have to see the new history */
         v->value.store->version++;
@@ -341,7 +341,7 @@ td_var_apply_into(td_op op, const td_varop *x, int n, td_var *v)
     for (int i = 0; i < n; i++)
         all[i + 1] = x[i].v;
     recorded = td_grad_wanted(all, n + 1);
-    TD_TRY(check_write(v));
+    TD_TRY(check_write(v, false));
     if (recorded)
         TD_TRY(value_before(v, &old));
     for (int i = 0; i < n; i++) {

@@ -434,3 +434,13 @@ def test_diagonals_of_expanded_tensors_have_gradients():
     for r, want in ((e.diagonal(), [2, 2, 2, 2]), (e.diagonal(0, 1, 2), [2, 2, 2, 0]), (e[0, :, :3].trace(), [1, 1, 1, 0])):
         assert torch.autograd.grad(r.sum(), x, retain_graph=True)[0].tolist() == want
     assert e.detach().diagonal().data_ptr() == e.data_ptr()
+
+
+def test_one_number_fills_an_expanded_tensor():
+    for fill in (lambda e: e.zero_(), lambda e: e.fill_(0), lambda e: e.__setitem__(slice(None), 0.0)):
+        x = torch.arange(4.0)
+        fill(x.expand(3, 4))
+        assert x.tolist() == [0, 0, 0, 0]
+    for write in (lambda e: e.copy_(torch.ones(3, 4)), lambda e: e.add_(1)):
+        with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+            write(torch.arange(4.0).expand(3, 4))
