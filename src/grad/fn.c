@@ -116,23 +116,29 @@ td_gradfn_let_go(td_gradfn *f)
 td_status
 td_gradfn_save(td_gradfn *f, int k, td_var *v, int from)
 {
+    TD_TRY(td_var_savable(v));
     TD_TRY(td_var_twin(v, &f->saved[k]));
     f->version[k] = td_var_version(v);
     f->from[k] = (int16_t)from;
     return TD_OK;
 }
 
-/* PyTorch's name of a dtype, for errors. */
-static const char *
-tensor_type(td_dtype dt)
+const char *
+td_grad_word(td_dtype dt)
 {
     switch (dt) {
-    case TD_F16:  return "HalfTensor";
-    case TD_F32:  return "FloatTensor";
-    case TD_F64:  return "DoubleTensor";
-    case TD_I64:  return "LongTensor";
-    case TD_I32:  return "IntTensor";
-    case TD_BOOL: return "BoolTensor";
+    case TD_BOOL: return "Bool";
+    case TD_U8:   return "Byte";
+    case TD_I8:   return "Char";
+    case TD_I16:  return "Short";
+    case TD_I32:  return "Int";
+    case TD_I64:  return "Long";
+    case TD_F16:  return "Half";
+    case TD_BF16: return "BFloat16";
+    case TD_F32:  return "Float";
+    case TD_F64:  return "Double";
+    case TD_C64:  return "ComplexFloat";
+    case TD_C128: return "ComplexDouble";
     default:      return td_dtype_name(dt);
     }
 }
@@ -147,14 +153,15 @@ written_over(const td_gradfn *f, int k)
     td_shape_text(&v->value.view.shape, shape, sizeof shape);
     n = strlen(shape);
     shape[n - (n > 2 && shape[n - 2] == ',' ? 2 : 1)] = 0; /* without Python's brackets */
-    return td_fail(TD_ERR_STATE,
-                   "one of the variables needed for gradient computation has been modified by an "
-                   "inplace operation: [torch.%s [%s]], saved by %sBackward0, is at version %u; "
-                   "expected version %u instead. Hint: enable anomaly detection to find the "
-                   "operation that failed to compute its gradient, with "
-                   "torch.autograd.set_detect_anomaly(True).",
-                   tensor_type(td_array_dtype(&v->value)), shape + 1, f->rule->name,
-                   td_var_version(v), f->version[k]);
+    return td_fail(
+        TD_ERR_STATE,
+        "one of the variables needed for gradient computation has been modified by an "
+        "inplace operation: [torch.%sTensor [%s]], saved by %sBackward0, is at version %u; "
+        "expected version %u instead. Hint: enable anomaly detection to find the "
+        "operation that failed to compute its gradient, with "
+        "torch.autograd.set_detect_anomaly(True).",
+        td_grad_word(td_array_dtype(&v->value)), shape + 1, f->rule->name, td_var_version(v),
+        f->version[k]);
 }
 
 static td_status

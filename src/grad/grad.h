@@ -48,6 +48,7 @@ struct td_var {
     bool     retain;        /* has fn, and wants grad as well */
     bool     busy;          /* a thread is adding to grad */
     bool     apart;         /* a tensor's `data`, or a view of it: other variables do not know of its writes */
+    bool     inference;     /* its storage was made in inference mode: no function may save it */
     uint32_t out;           /* which of fn's outputs it is */
     uint32_t seen;          /* for a view: the storage's version when fn was set */
     td_array value;
@@ -95,9 +96,12 @@ struct td_gradfn {
     td_gradfn         *dead;
 };
 
-/* ---- modes ---- */
-bool td_grad_mode(void);
-bool td_grad_set_mode(bool on); /* sets this thread's mode; returns the earlier one */
+/* ---- modes, of each thread; the setters return what the mode was ---- */
+bool td_grad_mode(void);    /* are operations recorded? */
+bool td_grad_enabled(void); /* has the program asked for that?  In inference mode nothing is recorded all the same. */
+bool td_grad_set_mode(bool on);
+bool td_grad_inference(void);
+bool td_grad_set_inference(bool on);
 
 /* ---- variables ---- */
 td_status td_var_new(td_array *a, td_var **out); /* takes over a, also on failure */
@@ -124,7 +128,8 @@ void      td_var_become(td_var *v, const td_var *view);
 td_status td_var_retain(td_var *v); /* keeps the gradient of a variable that is not a leaf */
 void      td_hook_add(td_hook **list, td_hook *h); /* appends h; the list owns it */
 bool      td_hook_drop(td_hook **list, td_hook *h); /* frees it; false: it is not in the list any more */
-td_status td_var_require(td_var *v, bool on); /* TD_ERR_STATE: not a leaf, or not of floats */
+td_status td_var_require(td_var *v, bool on); /* TD_ERR_STATE: not a leaf, not of floats, or of inference mode */
+td_status td_var_savable(const td_var *v);    /* TD_ERR_STATE: it was made in inference mode */
 /* Makes a variable of a.  If a shares v's storage it is a view of v, made by f (NULL: no history).  Takes a and
  * f, also on failure. */
 td_status td_var_view(td_var *v, td_gradfn *f, td_array *a, td_var **out);
@@ -154,6 +159,7 @@ typedef struct td_varop {
 
 /* PyTorch's promotion: operands with dimensions come first, then those without axes, then numbers. */
 td_dtype  td_var_promote(const td_varop *x, int n);
+const char *td_grad_word(td_dtype dt); /* PyTorch's word for it in errors: Float, Long, ComplexDouble */
 td_dtype  td_grad_default(void); /* the float dtype of values without one: float32 at first */
 void      td_grad_set_default(td_dtype dt);
 td_status td_var_apply(td_op op, const td_varop *x, int n, td_var **out);

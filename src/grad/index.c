@@ -221,6 +221,7 @@ td_var_put_into(td_var *v, const td_pick *p, td_var *const *index, td_var *value
     uint32_t before = v->value.store->version;
 
     (void)index;
+    TD_TRY(td_var_writable(v));
     TD_TRY(td_one_device("index_put", td_array_dev(&v->value), td_array_dev(&value->value)));
     if (td_grad_wanted(in, 2))
         return TD_SKIP;

@@ -13,6 +13,8 @@ td_status td_var_broadcast(td_var *v, const td_shape *s, td_var **out);
 td_status td_var_refresh(td_var *v);
 /* v, which retains its gradient, is about to become f's output `out`. */
 void      td_var_move_retained(td_var *v, td_gradfn *f, uint32_t out);
+/* May v be written to?  TD_ERR_STATE: it was made in inference mode, which has ended. */
+td_status td_var_writable(const td_var *v);
 /* Zeros of shape s with g added through the view w of their elements in C order. */
 td_status td_var_place(td_var *g, const td_shape *s, const td_view *w, td_var **out);
 /* The view of g that w is if g were in C order from 0. */

@@ -3,13 +3,34 @@
 
 #include <stdlib.h>
 
-static _Thread_local bool off;
+static _Thread_local bool off, inference;
 static td_dtype usual = TD_F32;
 
 bool
 td_grad_mode(void)
 {
+    return !off && !inference;
+}
+
+bool
+td_grad_enabled(void)
+{
     return !off;
+}
+
+bool
+td_grad_inference(void)
+{
+    return inference;
+}
+
+bool
+td_grad_set_inference(bool on)
+{
+    bool was = inference;
+
+    inference = on;
+    return was;
 }
 
 bool
@@ -44,6 +65,7 @@ td_var_new(td_array *a, td_var **out)
     }
     v->refs = 1;
     v->requires_grad = v->retain = v->busy = v->apart = false;
+    v->inference = inference;
     v->out = 0;
     v->seen = a->store->version - a->store->aside;
     v->value = *a;
@@ -193,8 +215,22 @@ td_var_detach(td_var *v, td_var **out)
 
     TD_TRY(td_var_new(&a, out));
     (*out)->apart = v->apart;
+    (*out)->inference = v->inference;
     (*out)->seen = td_var_version(v);
     return TD_OK;
+}
+
+td_status
+td_var_savable(const td_var *v)
+{
+    return !v->inference
+               ? TD_OK
+               : td_fail(TD_ERR_STATE,
+                         "Inference tensors cannot be saved for backward. Please do not use "
+                         "Tensors created in inference mode in computation tracked by autograd. To "
+                         "work around this, you can make a clone to get a normal tensor and use it "
+                         "in autograd, or use `torch.no_grad()` instead of "
+                         "`torch.inference_mode()`.");
 }
 
 td_status
@@ -219,6 +255,9 @@ td_var_require(td_var *v, bool on)
     if (on && !td_dtype_is_float(dt) && !td_dtype_is_complex(dt))
         return td_fail(TD_ERR_STATE,
                        "only Tensors of floating point and complex dtype can require gradients");
+    if (on && v->inference && !inference)
+        return td_fail(TD_ERR_STATE, "Setting requires_grad=True on inference tensor outside "
+                                     "InferenceMode is not allowed.");
     if (!v->fn)
         v->requires_grad = on;
     return TD_OK;
@@ -230,6 +269,8 @@ td_var_view(td_var *v, td_gradfn *f, td_array *a, td_var **out)
     bool view = a->store == v->value.store;
 
     TD_TRY(td_gradfn_result(f, a, 0, out));
+    if (view)
+        (*out)->inference = v->inference;
     if (view && v->apart) {
         (*out)->apart = true;
         (*out)->seen = td_var_version(v);

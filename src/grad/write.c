@@ -177,18 +177,30 @@ replace_history(td_var *v, td_gradfn *f, uint32_t out)
     td_gradfn_unref(old);
 }
 
-/* Call before anything is written. */
+td_status
+td_var_writable(const td_var *v)
+{
+    return !v->inference || td_grad_inference()
+               ? TD_OK
+               : td_fail(TD_ERR_STATE,
+                         "Inplace update to inference tensor outside InferenceMode is not allowed."
+                         "You can make a clone to get a normal tensor before doing inplace update."
+                         "See https://github.com/pytorch/rfcs/pull/17 for more details.");
+}
+
+/* Call before anything is written.  filled: one number, which elements that share memory may all take. */
 static td_status
-check_write(td_var *v)
+check_write(td_var *v, bool filled)
 {
     bool of_leaf = v->base && v->base->requires_grad && !v->base->fn;
 
+    TD_TRY(td_var_writable(v));
     if (td_grad_mode() && (of_leaf || (v->requires_grad && !v->fn)))
         return td_fail(
             TD_ERR_STATE,
             "a %sleaf Variable that requires grad is being used in an in-place operation.",
             of_leaf ? "view of a " : "");
-    if (!v->value.whole && td_view_has_overlap(&v->value.view))
+    if (!filled && !v->value.whole && td_view_has_overlap(&v->value.view))
         return td_fail(
             TD_ERR_STATE,
             "unsupported operation: more than one element of the written-to tensor refers "
@@ -277,8 +289,10 @@ td_var_store(td_var *v, const td_varop *value)
 
     uint32_t before = v->value.store->version;
 
-    TD_TRY(check_write(v));
+    TD_TRY(check_write(v, !value->v && !recorded));
     TD_TRY(td_array_assign(&v->value, &o));
+    if (v->value.store->version == before) /* its own values; views have to see the new history */
+        v->value.store->version++;
     td_var_wrote(v, before);
     return recorded ? note_write(v, value->v) : TD_OK;
 }
@@ -327,7 +341,7 @@ td_var_apply_into(td_op op, const td_varop *x, int n, td_var *v)
     for (int i = 0; i < n; i++)
         all[i + 1] = x[i].v;
     recorded = td_grad_wanted(all, n + 1);
-    TD_TRY(check_write(v));
+    TD_TRY(check_write(v, false));
     if (recorded)
         TD_TRY(value_before(v, &old));
     for (int i = 0; i < n; i++) {
@@ -340,7 +354,7 @@ td_var_apply_into(td_op op, const td_varop *x, int n, td_var *v)
     TD_TRY(st);
     if (!td_var_can_hold(dt, td_array_dtype(&r->value)))
         st = td_fail(TD_ERR_STATE, "result type %s can't be cast to the desired output type %s",
-                     td_dtype_name(td_array_dtype(&r->value)), td_dtype_name(dt));
+                     td_grad_word(td_array_dtype(&r->value)), td_grad_word(dt));
     else if (!td_shape_eq(&r->value.view.shape, &v->value.view.shape))
         st = td_fail(TD_ERR_STATE, "output with shape %s doesn't match the broadcast shape %s",
                      td_shape_text(&v->value.view.shape, have, sizeof have),

@@ -75,7 +75,7 @@ def test_values_are_those_of_the_cases(theirs):
 
 def test_keywords_of_fill_and_copy():
     assert torch.zeros(2).fill_(value=3).tolist() == [3.0, 3.0]
-    assert torch.zeros(2).copy_(src=torch.ones(2), non_blocking=True).tolist() == [1.0, 1.0]
+    assert torch.zeros(2).copy_(other=torch.ones(2), non_blocking=True).tolist() == [1.0, 1.0]
     with pytest.raises(TypeError):
         torch.zeros(2).fill_(src=3)
 

@@ -84,6 +84,57 @@ def test_what_is_a_copy(expression):
     assert torch.equal(a, before) == (expression in lines(COPIES))
 
 
+# Of a tensor whose last dim has one element: what moves or folds it changes nothing.
+OF_ONE = """
+    o.roll(1, 1)
+    o.roll((1, 2), (1, 1))
+    o.flip(1)
+    o.sum(1, keepdim=True)
+    o.amax(1, keepdim=True)
+    o.max(1, keepdim=True)[0]
+    o.mean(1, keepdim=True)
+    o.prod(1, keepdim=True)
+    o.cumsum(1)
+    o.cumprod(1)
+    o.cummax(1)[0]
+    o.sort(1)[0]
+    o.topk(1, 1)[0]
+    o.median(1, keepdim=True)[0]
+    o.mode(1, keepdim=True)[0]
+    o.kthvalue(1, 1, keepdim=True)[0]
+    o.logsumexp(1, keepdim=True)
+    torch.quantile(o, 0.5, 1, keepdim=True)
+    torch.fft.fftshift(o, 1)
+    torch.block_diag(o)
+    F.max_pool1d(o[None], 1)
+    F.adaptive_avg_pool1d(o[None], 1)
+    o.gather(1, torch.zeros(3, 1, dtype=torch.long))
+    o.renorm(2, 0, 1e9)
+    o.nan_to_num()
+    o.round()
+    o.abs()
+    +o.clone()
+"""
+
+
+@pytest.mark.parametrize("expression", lines(OF_ONE))
+def test_what_is_a_copy_of_dims_of_one(expression):
+    o = torch.arange(3.0).reshape(3, 1)
+    eval(expression, {"torch": torch, "F": F, "o": o}).fill_(55)
+    assert o.tolist() == [[0], [1], [2]]
+
+
+@pytest.mark.parametrize("view", ["x.expand(2, 3)", "x.view(3, 1)[:, 0]", "x[:3]", "x.data.view(3) + 0 * x"])
+def test_a_view_follows_what_its_own_values_are_copied_over(view):
+    """x.copy_(x.data) writes what was there, and cuts the gradient for x and its views."""
+    w = torch.ones(3, requires_grad=True)
+    x = w * 2
+    seen, held = eval(view, {"x": x}), x.data
+    x.copy_(held)
+    (seen * torch.arange(3) + x.sum()).sum().backward()
+    assert w.grad.tolist() == [0, 0, 0] and x._version == 1
+
+
 def saved(o):
     file = io.BytesIO()
     torch.save(o, file)

@@ -130,6 +130,15 @@ def test_worker_processes():
     loader._pool.close()
 
 
+def test_a_generator_seeds_worker_processes():
+    def drawn(seed):
+        loader = DataLoader(torch_loading.Draws(), num_workers=2, generator=torch.Generator().manual_seed(seed))
+        return [b.tolist() for b in loader]
+
+    state = torch.get_rng_state()
+    assert drawn(3) == drawn(3) != drawn(4) and torch.equal(state, torch.get_rng_state())
+
+
 def test_worker_processes_of_an_iterable_set():
     found = [b.tolist() for b in DataLoader(torch_loading.Shares(), batch_size=3, num_workers=2)]
     assert sorted(n for b in found for n in b) == list(range(10))

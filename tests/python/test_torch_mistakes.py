@@ -2,6 +2,7 @@
 which words. PyTorch does the same in all of it."""
 
 import copy
+import warnings
 
 import pytest
 
@@ -108,3 +109,16 @@ def test_a_class_of_operands_is_asked_where_a_function_refuses_them():
     sparse = torch.sparse_coo_tensor(torch.tensor([[0]]), torch.ones(1), (2,))
     with pytest.raises(NotImplementedError, match="sparse tensors: torch.stack is not there"):
         torch.stack([sparse, sparse])
+
+
+def test_grids_tell_that_their_corners_have_moved():
+    theta = torch.eye(2, 3)[None]
+    for make in (lambda **k: F.affine_grid(theta, (1, 1, 3, 3), **k), lambda **k: F.grid_sample(torch.ones(1, 1, 2, 2), GRID, **k)):
+        with pytest.warns(UserWarning, match="behavior has changed to align_corners=False"):
+            told = make()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert torch.equal(told, make(align_corners=False))
+
+
+GRID = torch.zeros(1, 2, 2, 2)

@@ -216,6 +216,37 @@ def test_lbfgs_finds_the_minimum():
     np.testing.assert_allclose(p.detach().numpy(), [1, 1], atol=1e-4)
 
 
+@pytest.mark.parametrize("search", [None, "strong_wolfe"])
+def test_lbfgs_grows_what_it_is_to_maximize(search):
+    """As many steps over the negative loss give the same."""
+
+    def found(sign):
+        p = nn.Parameter(torch.tensor([2.0, -1.0], dtype=torch.float64))
+        optimizer = optim.LBFGS([p], lr=0.3, max_iter=3, line_search_fn=search, maximize=sign < 0)
+        losses = []
+        for _ in range(3):
+
+            def closure():
+                optimizer.zero_grad()
+                loss = sign * ((p * torch.tensor([1.0, 3.0]) - 1) ** 2).sum()
+                loss.backward()
+                return loss
+
+            losses.append(sign * float(optimizer.step(closure)))
+        return losses, p.tolist()
+
+    assert found(1) == found(-1) and found(1)[0][2] < found(1)[0][0]
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "Adagrad"])
+def test_fused_excludes(name):
+    p = [nn.Parameter(torch.ones(2))]
+    with pytest.raises(RuntimeError, match="`fused` and `foreach` cannot be `True` together"):
+        getattr(optim, name)(p, lr=0.1, fused=True, foreach=True)
+    with pytest.raises(RuntimeError, match="`fused` does not support `differentiable`"):
+        getattr(optim, name)(p, lr=0.1, fused=True, differentiable=True)
+
+
 def test_schedule_state_and_plateau():
     p = nn.Parameter(torch.zeros(1))
     optimizer = optim.SGD([p], lr=1.0)
@@ -274,3 +305,19 @@ def test_hooks_of_a_programs_own_optimizer():
     optimizer.register_step_post_hook(lambda *_: calls.append("after"))
     optimizer.step()
     assert calls == ["before", "step", "after"] and p.item() == 0.5
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "error", "message"),
+    [
+        ("OneCycleLR", {"max_lr": 0.1, "total_steps": -5}, ValueError, "Expected positive integer total_steps, but got -5"),
+        ("OneCycleLR", {"max_lr": 0.1, "epochs": 2, "steps_per_epoch": 1.5}, ValueError, "positive integer steps_per_epoch"),
+        ("OneCycleLR", {"max_lr": 0.1, "total_steps": 5, "pct_start": 2}, ValueError, "Expected float between 0 and 1 pct_"),
+        ("SequentialLR", {"schedulers": [], "milestones": [1]}, ValueError, "expects at least one scheduler"),
+        ("StepLR", {"step_size": 1, "last_epoch": 3}, KeyError, "when resuming scheduler with last_epoch >= 0"),
+    ],
+)
+def test_schedules_refuse(kind, options, error, message):
+    optimizer = optim.SGD([nn.Parameter(torch.ones(1))], lr=0.1, momentum=0.9)
+    with pytest.raises(error, match=message):
+        getattr(optim.lr_scheduler, kind)(optimizer, **options)

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pickle
+import pickletools
 import zipfile
 import zlib
 
@@ -100,6 +101,17 @@ def test_round_trip_of_what_programs_keep():
     same(obj, through(obj))
     optimizer = torch.optim.Adam(nn.Linear(2, 3).parameters())
     assert through(optimizer.state_dict())["param_groups"] == optimizer.state_dict()["param_groups"]
+
+
+def test_devices_are_pytorchs():
+    """A file that holds a device names torch.device, which PyTorch has too."""
+    file = io.BytesIO()
+    torch.save({"cpu": torch.device("cpu"), "gpu": torch.device("cuda:1"), "dtype": torch.bfloat16}, file)
+    with zipfile.ZipFile(file) as archive:
+        names = [v for op, v, _ in pickletools.genops(archive.read("archive/data.pkl")) if op.name == "GLOBAL"]
+    assert names == ["torch device", "torch device", "torch bfloat16"]
+    found = torch.load(file)
+    assert found == {"cpu": torch.device("cpu"), "gpu": torch.device("cuda:1"), "dtype": torch.bfloat16}
 
 
 def test_tensors_may_share_and_move():

@@ -373,3 +373,74 @@ def test_what_is_refused_as_pytorch_refuses_it():
 
 def test_an_attentions_output_layer_has_pytorchs_name():
     assert "(out_proj): NonDynamicallyQuantizableLinear(in_features=4" in repr(nn.MultiheadAttention(4, 2))
+
+
+@pytest.mark.parametrize(
+    "name", ["softmax(x, -1)", "log_softmax(x, -1)", "linalg.inv(x)", "linalg.cholesky(x)", "linalg.eigh(x)[0]", "exp(x)"]
+)
+def test_operands_of_what_is_derived_from_results_may_change(name):
+    """PyTorch keeps the result alone. A second derivative, which records the operation again, needs the operand."""
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((3, 3))
+    leaf = torch.tensor(a @ a.T + 3 * np.eye(3), requires_grad=True)
+    weights = torch.tensor(rng.standard_normal(3))
+
+    def total(write):
+        x = leaf * 2
+        r = eval(f"torch.{name}", {"torch": torch, "x": x})
+        if write:
+            x.zero_()
+        return (r * weights).sum()
+
+    want, got = (torch.autograd.grad(total(write), leaf)[0] for write in (False, True))
+    assert torch.equal(want, got)
+    if name != "exp(x)":
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            torch.autograd.grad(total(True), leaf, create_graph=True)
+
+
+def test_softmax_written_over_its_operand():
+    """Attention in two halves, as diffusion models compute it."""
+    leaf = torch.randn(4, 3, requires_grad=True, dtype=torch.float64)
+    scores = leaf * 2
+    for half in (slice(2, None), slice(2)):
+        scores[half] = scores[half].softmax(-1)
+    (scores * torch.arange(3)).sum().backward()
+    other = leaf.detach().requires_grad_()
+    ((other * 2).softmax(-1) * torch.arange(3)).sum().backward()
+    assert torch.allclose(leaf.grad, other.grad)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["x.sign()", "x.sgn()", "F.elu(x)", "F.selu(x)", "F.celu(x)", "1 / x", "x / (x + 9)", "F.normalize(x, dim=0)", "x.abs()"]
+    + ["F.gelu(x)", "x.log()", "x.prod(0, keepdim=True)", "x.floor()", "F.leaky_relu(x)", "F.log_softmax(x, 0) * 1"],
+)
+def test_results_whose_values_no_derivative_needs_may_change(name):
+    """x / norm written to afterwards, as losses of angles do it."""
+    found = []
+    for write in (False, True):
+        leaf = torch.tensor([1.0, 2.0, 0.5], dtype=torch.float64, requires_grad=True)
+        r = eval(name, {"F": F, "x": leaf * 1})
+        r = r.mul_(3) if write else r * 3
+        (r * torch.arange(3)).sum().backward()
+        found.append(leaf.grad)
+    assert torch.equal(*found)
+
+
+def test_diagonals_of_expanded_tensors_have_gradients():
+    x = torch.arange(4.0, requires_grad=True)
+    e = (x * 1).expand(2, 3, 4)
+    for r, want in ((e.diagonal(), [2, 2, 2, 2]), (e.diagonal(0, 1, 2), [2, 2, 2, 0]), (e[0, :, :3].trace(), [1, 1, 1, 0])):
+        assert torch.autograd.grad(r.sum(), x, retain_graph=True)[0].tolist() == want
+    assert e.detach().diagonal().data_ptr() == e.data_ptr()
+
+
+def test_one_number_fills_an_expanded_tensor():
+    for fill in (lambda e: e.zero_(), lambda e: e.fill_(0), lambda e: e.__setitem__(slice(None), 0.0)):
+        x = torch.arange(4.0)
+        fill(x.expand(3, 4))
+        assert x.tolist() == [0, 0, 0, 0]
+    for write in (lambda e: e.copy_(torch.ones(3, 4)), lambda e: e.add_(1)):
+        with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+            write(torch.arange(4.0).expand(3, 4))

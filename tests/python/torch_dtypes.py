@@ -83,6 +83,57 @@ F.pad(x, (1, 1))
 F.cosine_similarity(x, x)
 """
 
+# Functions of x and of y, the same matrix in another dtype
+MIXED = """
+F.mse_loss(x, y)
+F.l1_loss(x, y)
+F.smooth_l1_loss(x, y)
+F.huber_loss(x, y)
+F.binary_cross_entropy(x * 0, y * 0)
+F.binary_cross_entropy_with_logits(x, y)
+F.kl_div(x, y)
+F.cross_entropy(x, y)
+F.cross_entropy(x, y[0] * 0)
+F.nll_loss(x, y[0] * 0)
+F.multi_margin_loss(x, y[0] * 0)
+F.linear(x, y)
+F.linear(x, x, y[0])
+F.conv1d(x[None], y[:, :, None])
+F.bilinear(x, x, y[None])
+F.embedding(x * 0, y)
+F.layer_norm(x, (3,), y[0])
+F.batch_norm(x, y[0], y[0])
+F.batch_norm(x, None, None, y[0], training=True)
+F.prelu(x, y[0])
+F.scaled_dot_product_attention(x[None], y[None], y[None])
+x[y * 0]
+x.take(y * 0)
+x.gather(0, y * 0)
+x.index_select(0, y[0] * 0)
+torch.take_along_dim(x, y * 0, 0)
+torch.tensor_split(x, y[0, :1] * 0)[0]
+torch.repeat_interleave(x, y[0], 0)
+torch.searchsorted(x[0], y[0])
+torch.bucketize(x, y[0])
+torch.where(torch.ones(3, 3) > 0, x, y)
+torch.cat([x, y])
+torch.lerp(x, x, y)
+torch.addcmul(x, y, y)
+torch.addmm(x, y, y)
+torch.einsum("ij,jk->ik", x, y)
+x.index_add(0, torch.tensor([0, 1, 2]), y)
+x.index_copy(0, torch.tensor([0, 1, 2]), y)
+x.index_fill(0, torch.tensor([0]), y[0, 0])
+x.scatter(0, torch.zeros(3, 3, dtype=torch.long), y)
+x.scatter_add(0, torch.zeros(3, 3, dtype=torch.long), y)
+x.masked_scatter(torch.ones(3, 3) > 0, y)
+x.clone().add_(y)
+x.clone().div_(y)
+x.clone().pow_(y)
+x.clone().copy_(y)
+torch.trapezoid(x, y)
+"""
+
 
 def expressions():
     yield from (f"torch.{name}(x)" for name in ELEMENTS.split())
@@ -94,6 +145,7 @@ def expressions():
     yield from (f"torch.fft.{name}(x)" for name in FFT.split())
     yield from (f"F.{name}(x)" for name in LAYERS.split())
     yield from filter(None, ROWS.split("\n"))
+    yield from (f"{row}  # y: {dtype}" for row in filter(None, MIXED.split("\n")) for dtype in DTYPES)
 
 
 def _word(expression, scope):
@@ -114,7 +166,9 @@ def told(torch):
         for name in DTYPES:
             x = torch.tensor(matrix).to(getattr(torch, name))
             for expression, words in found.items():
-                words.append(_word(expression, {"torch": torch, "F": torch.nn.functional, "x": x}))
+                other = getattr(torch, expression.rpartition("# y: ")[2], None) or x.dtype
+                scope = {"torch": torch, "F": torch.nn.functional, "x": x, "y": torch.tensor(matrix).to(other)}
+                words.append(_word(expression, scope))
     return {expression: " ".join(words) for expression, words in found.items()}
 
 

@@ -44,3 +44,13 @@ class Shares(IterableDataset):
 def worker():
     info = get_worker_info()
     return -1 if info is None else info.id
+
+
+class Draws(Dataset):
+    """Numbers that workers draw."""
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, i):
+        return torch.rand(())

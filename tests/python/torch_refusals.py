@@ -137,6 +137,23 @@ REFUSED = {
         torch.frexp(k)
         torch.nn.LayerNorm(4)(x.double())
         torch.nn.BatchNorm1d(4)(x.double())
+        torch.tensor(None)
+        torch.as_tensor(object())
+        F.unfold(torch.ones(1, 1, 2, 2), 3)
+        F.embedding_bag(k, x, torch.tensor([1]))
+        torch.einsum("ij->k", x)
+        x.masked_select(x)
+        torch.linalg.norm(torch.ones(1, 1, 1), "nuc")
+        torch.bincount(-k)
+        torch.histc(x, 0)
+        F.linear(x, x, x[0, :3].half())
+        F.layer_norm(x, (4,), x[0].half())
+        F.batch_norm(x, x[0].double(), x[0].double())
+        F.embedding(k.short(), x)
+        x.take(k.int())
+        torch.take_along_dim(x, k[:3, None].int(), 1)
+        torch.tensor_split(x, k[:1].int())
+        x.index_fill(0, k[:1], 1j)
     """,
     "ValueError": """
         torch.cat([])
@@ -152,6 +169,12 @@ REFUSED = {
         torch.nn.LSTM(4, 3, dtype=torch.float64)(x)
         torch.nn.GRUCell(4, 3)(x, torch.zeros(1, 1, 1, 3))
         torch.nn.CircularPad1d(1)(torch.ones(1, 1, 1, 3))
+        F.interpolate(x[None, None], size=(3,))
+        F.interpolate(x[None, None], scale_factor=(2.0, 2.0, 2.0))
+        torch.frombuffer(b'', dtype=torch.uint8)
+        torch.tensor([[1, 2], [3]])
+        torch.distributions.Normal(0.0, 1.0).log_prob('a')
+        torch.jit.load('/nowhere/at/all')
     """,
     "TypeError": """
         torch.atan2(x, 1)
@@ -180,9 +203,14 @@ REFUSED = {
         torch.isneginf(c)
         torch.tensor([1j, 2], dtype=torch.float32)
         torch.tensor(1j, dtype=torch.int64)
+        torch.tensor('a')
+        torch.tensor([1, 'a'])
     """,
     "IndexError": """
         torch.aminmax(x[:, :0], dim=1)
+        x[1.5]
+        x[k.short()]
+        x[k.to(torch.int8)]
     """,
     "NotImplementedError": """
         torch.complex(x, k)
@@ -322,6 +350,14 @@ REFUSED = {
         F.layer_norm(c, (2,))
         F.elu(c)
         F.smooth_l1_loss(c, c)
+        torch.repeat_interleave(x[0, :3], b)
+        torch.trapezoid(b)
+        torch.searchsorted(x[0], c)
+        F.mse_loss(x, x.cfloat())
+    """,
+    "AssertionError": """
+        torch.nn.MultiheadAttention(2, 1)(x, x, x)
+        torch.compile(1)
     """,
 }
 

@@ -21,6 +21,8 @@ def _plain(item):
         a = item._array
         if a.dtype == "uint8":
             return a != 0
+        if a.ndim and a.dtype.kind != "b" and a.dtype.name not in ("int64", "int32"):
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
         return int(item.detach().item()) if a.ndim == 0 and a.dtype.kind in "iu" else a
     if isinstance(item, list):
         return [_plain(i) if not isinstance(i, Tensor) else i.tolist() for i in item]

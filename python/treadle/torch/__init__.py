@@ -11,7 +11,8 @@ from .._public import names as _public_names
 from . import _device, _modules, _override, autograd, fft, linalg, random, special
 from ._device import device, get_default_device, set_default_device
 from ._register import FUNCTIONS, METHODS
-from ._register import with_numpys_names as _with_numpys_names
+from ._register import with_input as _with_input
+from ._register import with_other_names as _with_other_names
 from ._register import with_out as _with_out
 from ._tensor import (
     _convert,
@@ -67,7 +68,7 @@ def _attach():
     native = set(vars(Tensor))
     for name, f in METHODS.items():
         if name not in native or name in _OURS:
-            setattr(Tensor, name, _with_numpys_names(f, name))
+            setattr(Tensor, name, _with_other_names(f, name))
     for name, value in _convert.facts().items():
         if name not in native:
             setattr(Tensor, name, value)
@@ -76,7 +77,7 @@ def _attach():
         globals()[name] = _with_out(own, name)
     for name in (*(k + "_" for k in _elementwise.ROWS), *_AS_METHODS):
         if name not in globals() and hasattr(Tensor, name):
-            globals()[name] = getattr(Tensor, name)
+            globals()[name] = _with_input(getattr(Tensor, name))
     for name, method in _modules.refused_methods().items():
         setattr(Tensor, name, method)
     Tensor._make_subclass = staticmethod(_core._make_subclass)
@@ -92,9 +93,11 @@ _AS_METHODS = (
 _attach()
 
 
-def result_type(tensor1, tensor2):
+def result_type(tensor=None, other=None, *, scalar=None, scalar1=None, scalar2=None):  # noqa: F811 - PyTorch's name of the parameter
     """The dtype of an operation of two tensors or numbers."""
-    both = (tensor1, tensor2)
+    both = [t for t in (tensor, other, scalar, scalar1, scalar2) if t is not None]
+    if len(both) != 2:
+        raise TypeError(f"result_type() takes two tensors or numbers ({len(both)} given)")
     return _dtypes.result_of([t for t in both if isinstance(t, Tensor)], [t for t in both if not isinstance(t, Tensor)])
 
 
@@ -139,12 +142,15 @@ _FROM |= dict.fromkeys(
     "_older",
 )
 _FROM |= dict.fromkeys(
-    "adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d batch_norm bilinear "
-    "binary_cross_entropy_with_logits "
-    "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d cosine_embedding_loss ctc_loss dropout "
-    "embedding group_norm hinge_embedding_loss instance_norm kl_div layer_norm margin_ranking_loss "
-    "max_pool1d max_pool2d max_pool3d poisson_nll_loss rms_norm rrelu triplet_margin_loss".split(),
+    "adaptive_avg_pool1d adaptive_max_pool1d avg_pool1d bilinear conv1d conv2d conv3d conv_transpose1d "
+    "conv_transpose2d conv_transpose3d max_pool1d max_pool2d max_pool3d rms_norm".split(),
     "nn.functional",
+)
+_FROM |= dict.fromkeys(
+    "alpha_dropout batch_norm binary_cross_entropy_with_logits cosine_embedding_loss ctc_loss dropout embedding "
+    "group_norm hinge_embedding_loss instance_norm kl_div layer_norm margin_ranking_loss poisson_nll_loss rrelu "
+    "triplet_margin_loss".split(),
+    "_reordered",
 )
 
 

@@ -156,9 +156,12 @@ def choose(number):
     _chosen.gpu = number
 
 
-def set_default_device(where):
+_Device = device
+
+
+def set_default_device(device):
     """Set the device on which this thread makes new tensors. None means the CPU."""
-    _chosen.device = None if where is None else device(where)
+    _chosen.device = None if device is None else _Device(device)
 
 
 def get_default_device():

@@ -22,8 +22,8 @@ def _table(text):
 
 # Functions of torch, torch.linalg and torch.special, and methods of tensors.
 _OF_TENSORS = _table("""
-    b     argmax argmin bincount bucketize cumulative_trapezoid gradient isin kthvalue median nanmedian round
-    b     searchsorted topk trace trapezoid trapz
+    b     argmax argmin bincount cumulative_trapezoid gradient isin kthvalue median nanmedian round
+    b     topk trace trapezoid trapz
     bui   cauchy_ cholesky_inverse cholesky_solve cond dist exponential_ frac frexp geqrf histogram
     bui   householder_product igamma igammac gammainc gammaincc histc lerp log_normal_
     bui   logcumsumexp lstsq lu lu_factor lu_solve matrix_norm matrix_rank norm normal_ nanquantile pinv
@@ -63,10 +63,10 @@ _OF_LAYERS = _table("""
     bui   max_pool1d mish multilabel_margin_loss multilabel_soft_margin_loss normalize prelu rms_norm rrelu silu
     bui   soft_margin_loss softplus softshrink
     ui    unfold
-    buic  adaptive_avg_pool1d binary_cross_entropy celu elu glu gumbel_softmax hardshrink huber_loss log_softmax
-    buic  multi_margin_loss nll_loss pdist selu smooth_l1_loss softmax softmin
+    buic  adaptive_avg_pool1d binary_cross_entropy celu elu glu gumbel_softmax hardshrink log_softmax
+    buic  multi_margin_loss nll_loss pdist selu softmax softmin
     c     adaptive_avg_pool2d avg_pool1d avg_pool2d batch_norm cross_entropy group_norm instance_norm layer_norm
-    c     local_response_norm max_pool1d max_pool2d mse_loss scaled_dot_product_attention adaptive_max_pool1d
+    c     local_response_norm max_pool1d max_pool2d scaled_dot_product_attention adaptive_max_pool1d
     c     adaptive_max_pool2d
     b     max_pool2d
     bc    max_pool3d adaptive_max_pool3d
@@ -99,9 +99,9 @@ def check(name, lacking=_OF_TENSORS):
             return
         if _among(x, kinds) and not _names_dtype(x, args, kwargs):
             shown = f"linalg.{name}" if name in _OF_MATRICES else name
-            raise NotImplementedError(f'"{shown}" not implemented for {x.dtype}')
+            raise NotImplementedError(f"\"{shown}\" not implemented for '{x.dtype._word}'")
         if alike and any(isinstance(a, Tensor) and a.dtype is not x.dtype for a in args):
-            dtypes = ", ".join(str(a.dtype) for a in args if isinstance(a, Tensor))
+            dtypes = ", ".join(a.dtype._word for a in args if isinstance(a, Tensor))
             raise RuntimeError(f"{name}: expected tensors of one dtype, but got {dtypes}")
 
     return look

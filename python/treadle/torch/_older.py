@@ -6,6 +6,7 @@ import mmap
 
 from .. import _core, torch
 from . import linalg
+from ._register import all_with_out
 
 # ---- views as copies ----
 
@@ -86,9 +87,13 @@ def fill(input, value):
     return input.clone().fill_(value)
 
 
-def from_file(filename, shared=False, size=0, *, dtype=None, layout=None, device=None, pin_memory=False):
+def from_file(
+    filename, shared=False, size=0, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False
+):
     """A tensor of the first size elements of a file. shared=True: writes to the tensor go to the file, which grows to
     the needed length."""
+    if requires_grad:
+        return from_file(filename, shared, size, dtype=dtype).requires_grad_()
     dtype = torch.get_default_dtype() if dtype is None else dtype
     nbytes = size * dtype.itemsize
     with open(filename, "r+b" if shared else "rb") as file:
@@ -209,13 +214,13 @@ def embedding_bag(
     return out, *(torch.empty(0, dtype=torch.int64) for _ in range(3))
 
 
-def embedding_renorm_(weight, indices, max_norm, norm_type):
-    """Scale the rows of weight that indices name and whose norm exceeds max_norm, in place."""
+def embedding_renorm_(input, indices, max_norm, norm_type):
+    """Scale the rows of input that indices name and whose norm exceeds max_norm, in place."""
     with torch.no_grad():
         rows = torch.unique(indices.reshape(-1))
-        length = weight[rows].norm(norm_type, -1, keepdim=True)
-        weight[rows] = weight[rows] * torch.where(length > max_norm, max_norm / (length + 1e-7), 1.0)
-    return weight
+        length = input[rows].norm(norm_type, -1, keepdim=True)
+        input[rows] = input[rows] * torch.where(length > max_norm, max_norm / (length + 1e-7), 1.0)
+    return input
 
 
 def max_pool1d_with_indices(input, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=False):
@@ -455,6 +460,11 @@ def init_num_threads():
     """Does nothing: the core has started its threads."""
 
 
+all_with_out(
+    "alias_copy expand_copy nonzero_static select_copy slice_copy unbind_copy unfold_copy view_as_complex_copy "
+    "view_as_real_copy view_copy".split(),
+    globals(),
+)
 has_lapack = True
 has_mkl = has_openmp = has_spectral = False
 legacy_contiguous_format = torch.contiguous_format

@@ -1,6 +1,8 @@
 """The primitives that functions are composed of: the core's differentiable ones, and functions of arrays that bring a
 derivative (`derived`)."""
 
+import functools
+
 import treadle as td
 
 from .. import _core
@@ -160,10 +162,13 @@ class _Saved(_Node):
         return f"<{self.name()}>"
 
     def values(self):
-        """(operands, results). Raises RuntimeError if a program has written to one of them since."""
+        """(operands, results). Raises RuntimeError if a program has written to one of them since, and its values are
+        needed."""
         kept = (*self.inputs, *self.outputs)
-        for t, version in zip(kept, self.versions, strict=True):
-            if t._version != version:
+        of_operands, of_results = self.function._facts.reads
+        n = len(self.inputs)
+        for i, (t, version) in enumerate(zip(kept, self.versions, strict=True)):
+            if t._version != version and (recording() or (of_operands if i < n else of_results)):
                 check_version(t, version)
         if not recording() or not self.outputs:
             return self.inputs, self.outputs if self.many else self.outputs[:1]
@@ -199,6 +204,16 @@ class derived:
         self._f = f
         self.__doc__ = f.__doc__
         return _Function(self)
+
+    @functools.cached_property
+    def reads(self):
+        """Whether the formula reads the operands, and the results. A program may write to those that it does not before
+        the backward pass."""
+        import dis  # loaded by the first program that records such a function
+
+        found = {i.argval for i in dis.get_instructions(self._formula)}
+        found |= {name for several in found if isinstance(several, tuple) for name in several}
+        return [name in found for name in self._formula.__code__.co_varnames[:2]]
 
     def formula(self, saved, grads):
         """The operands' gradients."""
@@ -240,6 +255,9 @@ class _Function:
             saved.inputs, saved.outputs = tuple(tuple(t.shape) for t in inputs), ()
         else:
             saved.inputs, saved.outputs = inputs, outputs
+            if self._facts._formula is not None and self._facts.reads[0]:
+                for t in inputs:
+                    _core._grad_savable(t)
             saved.versions = [t._version for t in (*inputs, *outputs)]
         return _core._grad_custom(saved, self._back, inputs, outputs, self._facts.name)
 

@@ -138,6 +138,17 @@ def with_out(f, name):
     return guarded(f, name) if name in _PLAIN else _called_with_out(f, name)
 
 
+def with_input(f):
+    """The method f as a function of torch's, whose first operand `input=` may name."""
+
+    @functools.wraps(f)
+    def call(*args, **kwargs):
+        return f(kwargs.pop("input"), *args, **kwargs) if "input" in kwargs else f(*args, **kwargs)
+
+    call._plain = f  # for vmap, which asks whether it is a method of the core's
+    return call
+
+
 def all_with_out(names, scope):
     """The functions of a namespace by those names take `out=` and `input=`."""
     for name in names:
@@ -164,19 +175,35 @@ _NUMPYS = {"axis": "dim", "keepdims": "keepdim", "axis0": "dim0", "axis1": "dim1
 _NUMPYS_FIRST = ("x", "a", "x1")
 
 
-def _numpys(f):
-    """What of _NUMPYS means another parameter for f: {NumPy's name: PyTorch's}. None: f takes neither."""
+# Names by which a function takes a parameter that has another name here, because PyTorch has several forms of it.
+_OTHER_FORMS = {
+    **dict.fromkeys(
+        ("tensor_split", "hsplit", "vsplit", "dsplit"),
+        dict.fromkeys(("indices", "sections", "tensor_indices_or_sections"), "indices_or_sections"),
+    ),
+    **dict.fromkeys(("split", "unsafe_split"), {"split_size": "split_size_or_sections", "tensor": "x"}),
+    "isin": {"element": "elements", "test_element": "test_elements"},
+    "cholesky_solve": {"input2": "L"},
+    "orgqr": {"input2": "tau"},
+    "ormqr": {"input2": "tau", "input3": "other"},
+}
+
+
+def _other_names(f, name):
+    """{name: f's own} of the names by which f, the function of that name, takes parameters too: NumPy's and those of
+    other forms. None: it takes no others."""
+    others = _OTHER_FORMS.get(name, {})
     code = getattr(f, "__code__", None)
     if code is None:
-        return _NUMPYS
+        return _NUMPYS | others
     own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     passes_on = bool(code.co_flags & inspect.CO_VARKEYWORDS)
-    return {k: v for k, v in _NUMPYS.items() if k not in own and (v in own or passes_on)} or None
+    return {k: v for k, v in _NUMPYS.items() if k not in own and (v in own or passes_on)} | others or None
 
 
-def with_numpys_names(f, name):
-    """f, the method of that name, which takes NumPy's names of its parameters besides its own."""
-    names = _numpys(f)
+def with_other_names(f, name):
+    """f, the method of that name, which takes other names of its parameters besides its own."""
+    names = _other_names(f, name)
     f = guarded(f, name)
     if names is None or not inspect.isfunction(f):
         return f
@@ -191,7 +218,9 @@ def with_numpys_names(f, name):
 
 
 def _called_with_out(f, name):
-    names = _numpys(f) or {}
+    names = _other_names(f, name) or {}
+    code = getattr(f, "__code__", None)
+    own_input = code is not None and "input" in code.co_varnames[1 : code.co_argcount]
     look = check(name)
     of_tensors = name in _TENSORS
 
@@ -210,8 +239,10 @@ def _called_with_out(f, name):
                 kwargs.setdefault("dtype", out.dtype)
             if not names.keys().isdisjoint(kwargs):
                 kwargs = {names.get(k, k): v for k, v in kwargs.items()}
-            if "input" in kwargs:
+            if "input" in kwargs and not own_input:
                 args = (kwargs.pop("input"), *args)
+            elif not args and "self" in kwargs:  # of forms whose first operand is a number
+                args = (kwargs.pop("self"),)
             elif not args and kwargs:
                 args, kwargs = _first_apart(kwargs)
             r = f(*args, **kwargs)
@@ -259,7 +290,7 @@ class _Signature(inspect.Signature):
 
 def _want_cast(r, into):
     if not can_cast(r.dtype, into.dtype):
-        raise RuntimeError(f"result type {r.dtype} can't be cast to the desired output type {into.dtype}")
+        raise RuntimeError(f"result type {r.dtype._word} can't be cast to the desired output type {into.dtype._word}")
 
 
 def fill(out, r, same=False):

@@ -80,7 +80,8 @@ class Item:
     def _written(self, f, *args, **kwargs):
         r = f(self.clone(), *args, **kwargs)  # the backward pass may need the old values
         if not _dtypes.can_cast(r.dtype, self.dtype):
-            raise RuntimeError(f"result type {r.dtype} can't be cast to the desired output type {self.dtype}")
+            words = r.dtype._word, self.dtype._word
+            raise RuntimeError("result type {} can't be cast to the desired output type {}".format(*words))
         return self.copy_(r)
 
     def _elementwise(self, name):

@@ -155,6 +155,10 @@ def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
         return vector_norm(A, 2, None, keepdim, dtype=dtype)
     if isinstance(dim, (tuple, list)) and len(dim) == 2 or (dim is None and A.ndim == 2):
         return matrix_norm(A, "fro" if ord is None else ord, dim or (0, 1), keepdim, dtype=dtype)
+    if dim is None and A.ndim > 2:
+        raise RuntimeError(
+            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A.ndim}D."
+        )
     return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
 
 

@@ -9,6 +9,6 @@ from treadle.torch import set_rng_state as set_rng_state
 from typing import Any
 
 default_generator: Generator
-def fork_rng(devices: Any = None, enabled: bool = True) -> _AbstractContextManager[Any]: ...
+def fork_rng(devices: Any = None, enabled: bool = True, _caller: str = 'fork_rng', _devices_kw: str = 'devices', device_type: str = 'cuda') -> _AbstractContextManager[Any]: ...
 
 __all__ = ['Generator', 'default_generator', 'fork_rng', 'get_rng_state', 'initial_seed', 'manual_seed', 'seed', 'set_rng_state']

@@ -14,6 +14,12 @@ py_is_none(PyObject *o)
 }
 
 bool
+py_is_text(PyObject *o, const char *text)
+{
+    return PyUnicode_Check(o) && PyUnicode_CompareWithASCIIString(o, text) == 0;
+}
+
+bool
 py_flag(PyObject *o, bool dflt, bool *out)
 {
     int t = o ? PyObject_IsTrue(o) : dflt;
@@ -30,8 +36,8 @@ static bool
 numpys_keyword(const char *fn, const char *const *names, PyObject *name, PyObject *value,
                PyObject **out)
 {
-    static const char *const numpys[] = {"axis", "keepdims", NULL}, *const torchs[] = {"dim",
-                                                                                       "keepdim"};
+    static const char *const numpys[] = {"axis", "keepdims", "axis0", "axis1", "x2", NULL};
+    static const char *const torchs[] = {"dim", "keepdim", "dim0", "dim1", "other"};
 
     for (int k = 0; numpys[k]; k++)
         for (int i = 0; names[i] && PyUnicode_CompareWithASCIIString(name, numpys[k]) == 0; i++)

@@ -64,6 +64,7 @@ td_status py_handle_signals(void); /* py_poll for a thread that may have release
 td_status py_poll(void); /* runs signal handlers; TD_ERR_CALLER: one of them has raised */
 
 /* ---- call.c ---- */
+bool py_is_text(PyObject *o, const char *text); /* is o a str of that text? */
 /* Arguments of a METH_FASTCALL | METH_KEYWORDS call by name: borrowed, NULL where absent.  names ends
  * with NULL; the first nmin are required, the first npos may be positional. */
 bool py_parse(const char *fn, const char *const *names, int nmin, int npos, PyObject *const *args, Py_ssize_t nargs,

@@ -336,7 +336,7 @@ checks(PyObject *module, PyObject *name)
 {
     (void)module;
     if (name != Py_None)
-        bounds = PyUnicode_CompareWithASCIIString(name, checks_name[true]) == 0;
+        bounds = py_is_text(name, checks_name[true]);
     return PyUnicode_FromString(checks_name[bounds]);
 }
 

@@ -242,7 +242,7 @@ letter(PyObject *o, const char *attr)
 static bool
 is_kind(PyObject *kind, const char *name)
 {
-    return PyUnicode_CompareWithASCIIString(kind, name) == 0;
+    return py_is_text(kind, name);
 }
 
 static const td_type *

@@ -295,7 +295,7 @@ array_namespace(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObjec
                          "Version \"%S\" of the Array API Standard is not supported.", arg[0]);
             return NULL;
         }
-        if (PyUnicode_Check(arg[0]) && PyUnicode_CompareWithASCIIString(arg[0], versions[i]) == 0)
+        if (py_is_text(arg[0], versions[i]))
             break;
     }
     return PyImport_ImportModule("treadle");
@@ -307,7 +307,7 @@ format(PyObject *self, PyObject *spec)
     PyObject *n, *r;
 
     if (py_array_of(self)->view.shape.ndim) {
-        if (PyUnicode_CompareWithASCIIString(spec, "") == 0)
+        if (py_is_text(spec, ""))
             return PyObject_Str(self);
         PyErr_SetString(PyExc_TypeError,
                         "unsupported format string passed to treadle.ndarray.__format__");

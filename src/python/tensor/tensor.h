@@ -54,6 +54,10 @@
  *   _grad_each_run(each, numbers, rows) writes them into every row, a tuple of Tensors; the rows that it cannot take
  *                                       (several layouts, expressions that would fuse, recordings) are a list, untouched
  *   _grad_mode() _grad_set_mode(flag)   of this thread: are operations recorded?  The second gives what it was
+ *   _grad_enabled()                     has the program asked for that, in inference mode too?
+ *   _grad_inference() or (flag)         is this thread in inference mode?  With a flag: sets it, and gives what it was
+ *   _grad_of_inference(tensor)          was its storage made in inference mode?
+ *   _grad_savable(object)               RuntimeError if it is such a tensor
  *   _grad_default_dtype(dtype or None)  the default float dtype; gives what it was
  * Promotion is PyTorch's: tensors with dimensions, then those without, then numbers.
  */
@@ -107,7 +111,9 @@ bool      pt_dtype_or(PyObject *o, int dflt, int *out);
 bool      pt_tensor_arg(const char *fn, PyObject *o, td_var **out); /* borrowed; TypeError */
 /* A Tensor or a number as an operand, borrowed from o.  1: done; 0: neither; -1: exception. */
 int       pt_operand(PyObject *o, td_varop *out);
-bool      pt_shape_args(PyObject *const *args, Py_ssize_t nargs, td_shape *out); /* f(2, 3) and f((2, 3)) */
+/* The shape that a call of fn gives: f(2, 3), f((2, 3)) or f(name=(2, 3)). */
+bool      pt_shape_args(const char *fn, const char *name, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
+                        td_shape *out);
 bool      pt_axis(PyObject *o, int ndim, int *out);    /* IndexError as PyTorch's */
 bool      pt_axes(PyObject *o, int ndim, uint32_t *out); /* NULL, None: all */
 

@@ -351,8 +351,16 @@ pt_operand(PyObject *o, td_varop *out)
 }
 
 bool
-pt_shape_args(PyObject *const *args, Py_ssize_t nargs, td_shape *out)
+pt_shape_args(const char *fn, const char *name, PyObject *const *args, Py_ssize_t nargs,
+              PyObject *kwnames, td_shape *out)
 {
+    const char *const names[] = {name, NULL};
+    PyObject *named = NULL;
+
+    if (kwnames && !py_parse(fn, names, 1, 1, args, nargs, kwnames, &named))
+        return false;
+    if (kwnames)
+        return py_shape(named, out);
     if (nargs == 1 && !PyLong_Check(args[0]))
         return py_shape(args[0], out);
     if (nargs > TD_MAXDIM) {

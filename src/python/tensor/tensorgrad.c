@@ -535,6 +535,41 @@ set_mode(PyObject *module, PyObject *on)
 }
 
 static PyObject *
+enabled(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return PyBool_FromLong(td_grad_enabled());
+}
+
+/* _grad_inference(): this thread's mode; _grad_inference(flag): sets it and gives what it was */
+static PyObject *
+inference_mode(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    int on = nargs ? PyObject_IsTrue(args[0]) : td_grad_inference();
+
+    (void)module;
+    return on < 0 ? NULL : PyBool_FromLong(nargs ? td_grad_set_inference(on) : on);
+}
+
+static PyObject *
+of_inference(PyObject *module, PyObject *o)
+{
+    td_var *v;
+
+    (void)module;
+    return pt_tensor_arg("is_inference", o, &v) ? PyBool_FromLong(v->inference) : NULL;
+}
+
+/* RuntimeError: o is a tensor made in inference mode, so no backward pass may need it. */
+static PyObject *
+savable(PyObject *module, PyObject *o)
+{
+    (void)module;
+    return !pt_is(o) || pt_ok(td_var_savable(pt_var(o))) ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *
 set_default(PyObject *module, PyObject *o)
 {
     td_dtype dt, was = td_grad_default();
@@ -595,6 +630,10 @@ PyMethodDef pt_grad_functions[] = {
     {"_grad_run", PY_FAST(grad_run), METH_FASTCALL, NULL},
     {"_grad_mode", mode, METH_NOARGS, NULL},
     {"_grad_set_mode", set_mode, METH_O, NULL},
+    {"_grad_enabled", enabled, METH_NOARGS, NULL},
+    {"_grad_inference", PY_FAST(inference_mode), METH_FASTCALL, NULL},
+    {"_grad_of_inference", of_inference, METH_O, NULL},
+    {"_grad_savable", savable, METH_O, NULL},
     {"_grad_anomaly", set_anomaly, METH_O, NULL},
     {"_grad_default_dtype", set_default, METH_O, NULL},
     {NULL, NULL, 0, NULL},

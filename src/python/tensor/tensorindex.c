@@ -2,6 +2,7 @@
 #include "python/tensor/tensor.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static bool
 names_array(PyObject *o)
@@ -109,7 +110,7 @@ rows(td_var *v, td_var *index)
 
 /* Says an IndexError that was set for a subscript in NumPy's words in PyTorch's. */
 static PyObject *
-in_pytorchs_words(void)
+in_pytorchs_words(PyObject *key)
 {
     PyObject *type, *value, *trace, *str;
     long long at, size, own;
@@ -124,7 +125,12 @@ in_pytorchs_words(void)
     text = str ? PyUnicode_AsUTF8AndSize(str, NULL) : NULL;
     if (!text)
         text = "";
-    if (sscanf(text, "too many indices for array: array is %d-", &axis) == 1)
+    if (!strncmp(text, "only integers, slices", 21))
+        PyErr_Format(PyExc_IndexError,
+                     "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
+                     "Variables are valid indices (got %R)",
+                     (PyObject *)Py_TYPE(key));
+    else if (sscanf(text, "too many indices for array: array is %d-", &axis) == 1)
         PyErr_Format(PyExc_IndexError,
                      axis ? "too many indices for tensor of dimension %d"
                           : "invalid index of a %d-dim tensor. Use `tensor.item()` to convert a "
@@ -169,7 +175,7 @@ pt_subscript(PyObject *self, PyObject *key)
     if (plain <= 0) {
         PyObject *done = plain ? NULL : tensor_through_package("getitem", self, key, NULL);
 
-        return done ? done : in_pytorchs_words();
+        return done ? done : in_pytorchs_words(key);
     }
     st = td_var_slice(pt_var(self), &w, &dense, &r);
     return pt_done(st, r);
@@ -198,7 +204,7 @@ pt_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
         Py_XDECREF(held);
         Py_XDECREF(done);
         if (!done)
-            in_pytorchs_words();
+            in_pytorchs_words(key);
         return done ? 0 : -1;
     }
     if (!pt_held(&x, td_array_dtype(&pt_var(self)->value)))

@@ -169,7 +169,8 @@ require_result(const char *name, PyObject *r, PyObject *other)
 static PyObject *
 other_of(const char *name, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    static const char *const names[] = {"other", NULL};
+    bool is_power = !strncmp(name, "pow", 3);
+    const char *const names[] = {is_power ? "exponent" : "other", NULL};
     PyObject *other;
 
     if (nargs == 1 && !kwnames)
@@ -309,8 +310,13 @@ divided(bool into, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyOb
     if (!py_parse("div", names, 1, 1, args, nargs, kwnames, arg))
         return NULL;
     if (!py_is_none(arg[1])) {
-        trunc = PyUnicode_CompareWithASCIIString(arg[1], "trunc") == 0;
-        if (!trunc && PyUnicode_CompareWithASCIIString(arg[1], "floor") != 0) {
+        if (!PyUnicode_Check(arg[1])) {
+            PyErr_Format(PyExc_TypeError, "div(): argument 'rounding_mode' must be str, not %R",
+                         (PyObject *)Py_TYPE(arg[1]));
+            return NULL;
+        }
+        trunc = py_is_text(arg[1], "trunc");
+        if (!trunc && !py_is_text(arg[1], "floor")) {
             PyErr_Format(PyExc_RuntimeError,
                          "div expected rounding_mode to be one of None, 'trunc', or 'floor' but "
                          "found %R",
@@ -346,9 +352,11 @@ i_div(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw)
 }
 
 static PyObject *
-m_matmul(PyObject *self, PyObject *other)
+m_matmul(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw)
 {
-    return require_result("matmul", nb_matmul(self, other), other);
+    PyObject *other = other_of("matmul", args, n, kw);
+
+    return other ? require_result("matmul", nb_matmul(self, other), other) : NULL;
 }
 
 #define EACH(name, op) name "($self, /)\n--\n\n" op " of the elements"
@@ -377,6 +385,7 @@ PyMethodDef pt_apply_methods[] = {
                 "item", tensor_item, METH_NOARGS,
                 "item($self, /)\n--\n\n"
                 "The only element, a Python number."},
-    {"matmul", m_matmul, METH_O, "matmul($self, other, /)\n--\n\nThe matrix product."},
+    {"matmul", PY_FAST(m_matmul), METH_FASTCALL | METH_KEYWORDS,
+     "matmul($self, /, other)\n--\n\nThe matrix product."},
     {NULL, NULL, 0, NULL},
 };

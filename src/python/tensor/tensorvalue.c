@@ -221,7 +221,7 @@ written(const char *fn, PyObject *self, PyObject *from)
 static PyObject *
 copy_(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    static const char *const names[] = {"src", "non_blocking", NULL};
+    static const char *const names[] = {"other", "non_blocking", NULL};
     PyObject *arg[2];
 
     return py_parse("copy_", names, 1, 2, args, nargs, kwnames, arg)

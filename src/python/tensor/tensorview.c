@@ -32,22 +32,23 @@ reshape_to(PyObject *self, const td_shape *s)
 }
 
 static PyObject *
-tensor_reshape(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+tensor_reshape(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     td_shape s;
 
-    return pt_shape_args(args, nargs, &s) ? reshape_to(self, &s) : NULL;
+    return pt_shape_args("reshape", "shape", args, nargs, kwnames, &s) ? reshape_to(self, &s)
+                                                                       : NULL;
 }
 
 /* view(*shape): reshape, but RuntimeError where that would copy; view(dtype) */
 static PyObject *
-tensor_view_method(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+tensor_view_method(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     td_view unused;
     td_shape s;
     td_status st;
 
-    if (!pt_shape_args(args, nargs, &s))
+    if (!pt_shape_args("view", "size", args, nargs, kwnames, &s))
         return NULL;
     st = td_view_reshape(&pt_var(self)->value.view, &s, &unused);
     if (st == TD_SKIP) {
@@ -72,13 +73,13 @@ transposed(PyObject *self, const int *axes)
 }
 
 static PyObject *
-permute(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+permute(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     int axes[TD_MAXDIM], n = shape_of(self)->ndim;
     uint32_t seen = 0;
     td_shape s;
 
-    if (!pt_shape_args(args, nargs, &s))
+    if (!pt_shape_args("permute", "dims", args, nargs, kwnames, &s))
         return NULL;
     if (s.ndim != n) {
         PyErr_Format(
@@ -173,7 +174,7 @@ other_extent(PyObject *self, const td_shape *s)
 }
 
 static PyObject *
-expand(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+expand(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     const td_shape *have = shape_of(self);
     td_var *r = NULL;
@@ -181,7 +182,7 @@ expand(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
     td_status st;
     int extra;
 
-    if (!pt_shape_args(args, nargs, &s))
+    if (!pt_shape_args("expand", "size", args, nargs, kwnames, &s))
         return NULL;
     extra = s.ndim - have->ndim;
     if (extra < 0) {
@@ -454,21 +455,21 @@ m_std(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw)
            " over the axes dim; None: over all."},
 
 PyMethodDef pt_view_methods[] = {
-    REDUCTIONS(KEYWORDS) SPREAD(var, "The variance")
-        SPREAD(std, "The standard deviation"){"reshape", PY_FAST(tensor_reshape), METH_FASTCALL,
-                                              "reshape($self, /, *shape)\n--\n\nThe same elements "
-                                              "in another shape; one extent may be -1."},
-    {"view", PY_FAST(tensor_view_method), METH_FASTCALL,
+    REDUCTIONS(KEYWORDS) SPREAD(var, "The variance") SPREAD(std, "The standard deviation"){
+        "reshape", PY_FAST(tensor_reshape), METH_FASTCALL | METH_KEYWORDS,
+        "reshape($self, /, *shape)\n--\n\nThe same elements "
+        "in another shape; one extent may be -1."},
+    {"view", PY_FAST(tensor_view_method), METH_FASTCALL | METH_KEYWORDS,
      "view($self, /, *shape)\n--\n\nThe same memory in another shape, or as elements of another "
      "dtype."},
-    {"permute", PY_FAST(permute), METH_FASTCALL,
+    {"permute", PY_FAST(permute), METH_FASTCALL | METH_KEYWORDS,
      "permute($self, /, *dims)\n--\n\nA view with its axes in that order."},
     {"transpose", PY_FAST(tensor_transpose), METH_FASTCALL | METH_KEYWORDS,
      "transpose($self, /, dim0, dim1)\n--\n\nA view with two axes exchanged."},
     {"swapaxes", PY_FAST(tensor_transpose), METH_FASTCALL | METH_KEYWORDS,
      "swapaxes($self, /, dim0, dim1)\n--\n\nA view with two axes exchanged."},
     {"t", t, METH_NOARGS, "t($self, /)\n--\n\nA view of a matrix with its axes exchanged."},
-    {"expand", PY_FAST(expand), METH_FASTCALL,
+    {"expand", PY_FAST(expand), METH_FASTCALL | METH_KEYWORDS,
      "expand($self, /, *size)\n--\n\nA view in which axes of extent 1 are repeated; -1: as it is."},
     {"unsqueeze", PY_FAST(unsqueeze), METH_FASTCALL | METH_KEYWORDS,
      "unsqueeze($self, /, dim)\n--\n\nA view with an axis of extent 1 at dim."},

@@ -25,8 +25,10 @@ def several(dim, ndim):
     return dims
 
 
-def given(args):
-    """The ints of f(2, 3) or f((2, 3)) as a tuple."""
+def given(args, named=None):
+    """The ints of f(2, 3), f((2, 3)) or f(name=(2, 3)) as a tuple."""
+    if named is not None:
+        args = (*args, named)
     if len(args) == 1 and isinstance(args[0], (tuple, list)):
         args = args[0]
     return tuple(index(a) for a in args)

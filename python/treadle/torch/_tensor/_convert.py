@@ -1,6 +1,7 @@
 """Conversions of tensors: to other dtypes and devices, and to the values of NumPy, Python and other libraries."""
 
 import copy as _copy
+import math
 import typing
 
 import numpy
@@ -37,12 +38,7 @@ def _cast_to(name, dt):
 for _name, _to in _CASTS.items():
     _cast_to(_name, _dtypes.DTYPES[_to])
 
-_TYPES = {
-    "float32": "FloatTensor", "float64": "DoubleTensor", "float16": "HalfTensor", "bfloat16": "BFloat16Tensor",
-    "int64": "LongTensor", "int32": "IntTensor", "int16": "ShortTensor", "int8": "CharTensor", "uint8": "ByteTensor",
-    "bool": "BoolTensor", "complex64": "ComplexFloatTensor", "complex128": "ComplexDoubleTensor",
-    "uint16": "UInt16Tensor", "uint32": "UInt32Tensor", "uint64": "UInt64Tensor",
-}  # fmt: skip
+_TYPES = {name: dt._word + "Tensor" for name, dt in _dtypes.DTYPES.items()}
 _BY_TYPE = {v: _dtypes.DTYPES[k] for k, v in _TYPES.items()}
 
 
@@ -187,7 +183,7 @@ def is_pinned(self, device=None):
 
 
 @method()
-def record_stream(self, stream):
+def record_stream(self, s):
     """Does nothing: work in flight holds the memory that it uses."""
 
 
@@ -453,14 +449,20 @@ def _never(name):
     both()(f)
 
 
-for _name in "is_conj is_neg is_inference is_distributed".split():
+for _name in "is_conj is_neg is_distributed".split():
     _never(_name)
 
 
+@both()
+def is_inference(self):
+    """Was its memory made in inference_mode?"""
+    return _core._grad_of_inference(self)
+
+
 @method()
-def is_set_to(self, other):
+def is_set_to(self, tensor):
     """Are both the same view of the same memory?"""
-    return self.data_ptr() == other.data_ptr() and self.shape == other.shape and self.stride() == other.stride()
+    return self.data_ptr() == tensor.data_ptr() and self.shape == tensor.shape and self.stride() == tensor.stride()
 
 
 @method()
@@ -499,9 +501,9 @@ def dim_order(self):
 
 
 @method()
-def resize_(self, *size, memory_format=None):
+def resize_(self, *size_, size=None, memory_format=None):
     """Change the shape in place. Elements keep their order, and new ones are 0."""
-    shape = given(size)
+    shape = given(size_, size)
     n, have = int(numpy.prod(shape)), self.numel()
     flat = array(self.detach()).reshape(-1)
     flat = flat[:n] if n <= have else td.concatenate([flat, td.zeros(n - have, flat.dtype, device=flat.device)])
@@ -510,9 +512,9 @@ def resize_(self, *size, memory_format=None):
 
 
 @method()
-def resize_as_(self, other, memory_format=None):
-    """resize_ to other's shape."""
-    return resize_(self, tuple(other.shape))
+def resize_as_(self, the_template, *, memory_format=None):
+    """resize_ to the_template's shape."""
+    return resize_(self, tuple(the_template.shape))
 
 
 @method()
@@ -538,9 +540,18 @@ def as_subclass(self, cls):
 
 
 @method()
-def set_(self, source=None, *rest):
-    """Make the tensor refer to source's memory instead of its own."""
-    self.data = self.new_empty(0) if source is None else source
+def set_(self, source=None, storage_offset=0, size=None, stride=()):
+    """Make the tensor refer to source's memory, a tensor's or a storage's, instead of its own. size: only to this part
+    of it, which begins at the element storage_offset."""
+    if source is None:
+        source = self.new_empty(0)
+    elif not isinstance(source, Tensor):
+        source = source._base.view(self.dtype)
+        size = source.shape if size is None else size
+    if size is not None:
+        stride = stride or [math.prod(size[i + 1 :]) for i in range(len(size))]
+        source = source.as_strided(size, stride, storage_offset)
+    self.data = source
     return self
 
 

@@ -56,11 +56,31 @@ def _numbers(data):
         data = _plain(data)
     try:
         a = numpy.asarray(data)
-    except ValueError as e:
-        raise ValueError(f"expected sequence of equal lengths: {e}") from None
-    if a.dtype.kind not in "biufcV":
-        raise TypeError(f"new(): invalid data type '{a.dtype if a.dtype.kind != 'O' else type(data).__name__}'")
-    return a
+    except ValueError:
+        raise ValueError(_ragged(data)) from None
+    if a.dtype.kind in "biufcV":
+        return a
+    if a.dtype.kind in "US":
+        raise TypeError(f"new(): invalid data type '{'str' if a.dtype.kind == 'U' else 'bytes'}'")
+    raise RuntimeError(f"Could not infer dtype of {type(_first(data)).__name__}")
+
+
+def _first(data):
+    """The first thing in nested lists that is no number."""
+    if isinstance(data, (list, tuple)):
+        return next((_first(v) for v in data if not isinstance(_first(v), (bool, int, float, complex))), 0)
+    return data
+
+
+def _ragged(data):
+    """What is wrong with nested sequences that NumPy makes no array of."""
+    rows, dim = [data], 0
+    while all(isinstance(row, (list, tuple)) for row in rows):
+        for row in rows:
+            if len(row) != len(rows[0]):
+                return f"expected sequence of length {len(rows[0])} at dim {dim} (got {len(row)})"
+        rows, dim = [v for row in rows for v in row], dim + 1
+    return f"expected sequence of one kind of elements at dim {dim}"
 
 
 def _holds_tensors(data):
@@ -158,7 +178,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
 
 
 @function(out=False)
-def scalar_tensor(s, *, dtype=None, device=None, layout=None, requires_grad=False):
+def scalar_tensor(s, *, dtype=None, device=None, layout=None, requires_grad=False, pin_memory=False):
     """A tensor without dimensions, of the default dtype."""
     return tensor(s, dtype=_type(dtype), device=device, requires_grad=requires_grad)
 
@@ -184,6 +204,8 @@ def from_numpy(ndarray):
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     """A tensor on the memory of a buffer."""
     dtype = _dtypes.asked(dtype)
+    if not memoryview(buffer).nbytes or count == 0:
+        raise ValueError(f"both buffer length ({memoryview(buffer).nbytes}) and count ({count}) must not be 0")
     half = dtype._name == "bfloat16"  # NumPy has no bfloat16 to read it as
     t = from_numpy(numpy.frombuffer(buffer, "int16" if half else dtype._numpy, count, offset))
     t = wrap(array(t).view(dtype._numpy)) if half else t
@@ -278,25 +300,41 @@ def as_asked(t, x, memory_format, requires_grad=False):
 
 
 @function(out=False)
-def zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
+def zeros_like(
+    input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False
+):
     """Zeros with input's shape, dtype and device."""
     return _alike(input, 0, dtype, device, requires_grad, memory_format)
 
 
 @function(out=False)
-def ones_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
+def ones_like(
+    input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False
+):
     """Ones with input's shape, dtype and device."""
     return _alike(input, 1, dtype, device, requires_grad, memory_format)
 
 
 @function(out=False)
-def empty_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
+def empty_like(
+    input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False
+):
     """An uninitialised tensor with input's shape, dtype and device."""
     return _alike(input, 0, dtype, device, requires_grad, memory_format)
 
 
 @function(out=False)
-def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
+def full_like(
+    input,
+    fill_value,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    requires_grad=False,
+    memory_format=None,
+    pin_memory=False,
+):
     """A tensor with input's shape, dtype and device, filled with fill_value."""
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     return _alike(input, value, dtype, device, requires_grad, memory_format)
@@ -337,8 +375,9 @@ def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, pin_
 
 
 @method()
-def new(self, *args):
+def new(self, *args, size=None):
     """A tensor with self's dtype and device, made from data or of a shape."""
+    args = args if size is None else tuple(size)
     if len(args) == 1 and isinstance(args[0], (list, Tensor, numpy.ndarray)):
         return new_tensor(self, args[0])
     return filled(_shape(args) if args else (0,), 0, self.dtype, self.device)
@@ -379,7 +418,7 @@ def arange(
     floats = any(isinstance(v, float) for v in (start, end, step))
     kind = _type(dtype, None if floats else _LONG)
     if kind._kind in "bc":
-        raise NotImplementedError(f'"arange" not implemented for {kind}')
+        raise NotImplementedError(f"\"arange\" not implemented for '{kind._word}'")
     n = max(math.ceil((end - start) / step), 0)
     return _made(_counted(start, step, n, kind, device), requires_grad, out)
 
@@ -398,7 +437,18 @@ def _counted(start, step, n, kind, device):
 
 
 @function("range", out=False)
-def _range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+def _range(
+    start=0,
+    end=None,
+    step=1,
+    *,
+    out=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    requires_grad=False,
+    pin_memory=False,
+):
     """start, start + step, … up to and including end."""
     start, end = (0, start) if end is None else (start, end)
     n = int((end - start) / step) + 1
@@ -406,7 +456,9 @@ def _range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devi
 
 
 @function(out=False)
-def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+def linspace(
+    start, end, steps, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False
+):
     """steps numbers from start to end, evenly spaced."""
     start, end = (_plain_number(v) for v in (start, end))
     steps = _count(steps)
@@ -430,7 +482,19 @@ def _count(steps):
 
 
 @function(out=False)
-def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+def logspace(
+    start,
+    end,
+    steps,
+    base=10.0,
+    *,
+    out=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    requires_grad=False,
+    pin_memory=False,
+):
     """base to the powers linspace(start, end, steps)."""
     for name, v in (("start", start), ("end", end)):
         if getattr(v, "ndim", 0):
@@ -441,7 +505,7 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
 
 
 @function(out=False)
-def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """Ones on the diagonal of n rows and m columns (None: n), zeros elsewhere."""
     n, m = _index(n), _index(n if m is None else m)
     for name, size in (("n", n), ("m", m)):

@@ -41,6 +41,8 @@ def _steps(y, x, dx, dim):
 def trapezoid(y, x=None, *, dx=1, dim=-1):
     """The integral of y along dim by the trapezoidal rule. x: the coordinates; dx: the distance of neighbours."""
     dim = _axes.one(dim, y.ndim)
+    if any(t is not None and t.dtype._kind == "b" for t in (y, x)):
+        raise NotImplementedError("trapezoid: received a bool input for `x` or `y`, but bool is not supported")
     if x is None:
         ends = y.narrow(dim, 0, 1) + y.narrow(dim, y.shape[dim] - 1, 1)
         return (y.sum(dim) - ends.squeeze(dim) * 0.5) * dx
@@ -55,19 +57,19 @@ def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
 
 
 @function(out=False)
-def gradient(x, *, spacing=1, dim=None, edge_order=1):
-    """The derivatives of x along its dims by central differences, as a tuple of tensors. spacing: one number, one for
-    each dim, or coordinates."""
-    if x.dtype._name == "uint8":
+def gradient(input, *, spacing=1, dim=None, edge_order=1):
+    """The derivatives of input along its dims by central differences, as a tuple of tensors. spacing: one number, one
+    for each dim, or coordinates."""
+    if input.dtype._name == "uint8":
         raise NotImplementedError("torch.gradient does not support uint8 input.")
-    dims, spacing = _axes.several(dim, x.ndim), 1 if spacing is None else spacing
+    dims, spacing = _axes.several(dim, input.ndim), 1 if spacing is None else spacing
     steps = list(spacing) if isinstance(spacing, (tuple, list)) else [spacing] * len(dims)
     if len(steps) != len(dims):
         raise RuntimeError(
             "torch.gradient expected spacing to be unspecified, a scalar or as long as the dims, but got "
             f"{len(steps)} spacings for {len(dims)} dims"
         )
-    return tuple(_slope(x, d, h, edge_order) for d, h in zip(dims, steps, strict=True))
+    return tuple(_slope(input, d, h, edge_order) for d, h in zip(dims, steps, strict=True))
 
 
 def _slope(x, dim, step, order):

@@ -61,6 +61,11 @@ class dtype:
     def __reduce__(self):
         return _by_name, (self._name,)
 
+    @property
+    def _word(self):
+        """PyTorch's word for it in errors and in the names of tensors' types: Float, Long, ComplexDouble."""
+        return _WORDS.get(self._name) or self._name.replace("uint", "UInt")
+
     is_floating_point = property(lambda self: self._kind == "f", doc="A real floating-point type?")
     is_complex = property(lambda self: self._kind == "c", doc="A complex type?")
     is_signed = property(lambda self: self._kind in "ifc", doc="Can it be negative?")
@@ -72,6 +77,13 @@ class dtype:
     def to_real(self):
         """The type of a complex type's parts. A real type gives itself."""
         return next((part for part, whole in _PARTS_OF.items() if whole is self), self)
+
+
+_WORDS = {
+    "bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
+    "float16": "Half", "bfloat16": "BFloat16", "float32": "Float", "float64": "Double", "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble",
+}  # fmt: skip
 
 
 class _Unknown(dtype):

@@ -25,6 +25,11 @@ def _row(name, row, operands):
         def f(x):
             return apply(row, x)
 
+    elif name == "pow":
+
+        def f(x, exponent):
+            return apply(row, x, exponent)
+
     else:
 
         def f(x, other):
@@ -223,7 +228,7 @@ def round_(x, *, decimals=0):
     if not decimals:
         return apply("rint", x) if x.dtype._kind in "fc" else x.clone()
     if x.dtype._kind in "ui":
-        raise NotImplementedError(f'"round" with decimals not implemented for {x.dtype}')
+        raise NotImplementedError(f"\"round\" with decimals not implemented for '{x.dtype._word}'")
     ten, wide = 10.0 ** abs(decimals), x.float() if x.dtype.itemsize == 2 else x  # a product may pass a half's limits
     return cast(apply("rint", wide * ten) / ten if decimals > 0 else apply("rint", wide / ten) * ten, x.dtype)
 
@@ -272,7 +277,7 @@ def logaddexp(x, other):
     """log(exp(x) + exp(other)), without overflow."""
     common = _dtypes.result_of([x, other])
     if common._kind in "bui":
-        raise NotImplementedError(f'"logaddexp" not implemented for {common}')
+        raise NotImplementedError(f"\"logaddexp\" not implemented for '{common._word}'")
     if common._kind != "c":
         return apply("logaddexp", x, other)
     larger = x.real >= other.real

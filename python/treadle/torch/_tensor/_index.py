@@ -98,6 +98,8 @@ def gather(x, dim, index, *, sparse_grad=False):
 @both()
 def take_along_dim(x, indices, dim=None):
     """gather with an index and a tensor that broadcast. Without dim it indexes the flattened tensor."""
+    if indices.dtype is not _LONG:
+        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype._word}")
     if dim is None:
         return ravel(x)[ravel(indices)]
     dim = _axes.one(dim, x.ndim)
@@ -120,12 +122,16 @@ def index_select(x, dim, index):
 @both()
 def take(x, index):
     """The elements of the flattened tensor at these indices, in index's shape."""
+    if index.numel() and index.dtype is not _LONG:
+        raise RuntimeError(f"take(): Expected a long tensor for index, but got {index.dtype._word}")
     return ravel(x)[_whole("take", index)]
 
 
 @both()
 def masked_select(x, mask):
     """The elements where mask is true, in one dimension."""
+    if mask.dtype._name not in ("bool", "uint8"):
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
     shape = joint_shape(tuple(x.shape), tuple(mask.shape))
     return expand(x, shape)[expand(mask, shape)]
 
@@ -187,9 +193,10 @@ def index_fill_(self, dim, index, value):
     """Write value, a number or a tensor without dimensions, to the slices at these indices along dim."""
     if isinstance(value, Tensor) and value.ndim:
         raise RuntimeError(
-            "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-            f"{value.ndim} dimension(s)."
+            f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
         )
+    if (value.is_complex() if isinstance(value, Tensor) else isinstance(value, complex)) and not self.is_complex():
+        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     return _filled_in(self, dim, index, value)
 
 
@@ -277,8 +284,7 @@ def _cut(src, index, dtype):
         raise RuntimeError(f"scatter(): Expected self.dtype to be equal to src.dtype, but got {dtype} and {src.dtype}")
     if src.ndim != index.ndim and src.ndim and index.ndim:
         raise RuntimeError(
-            "Index tensor must have the same number of dimensions as src tensor, but got "
-            f"{index.ndim} and {src.ndim}"
+            f"Index tensor must have the same number of dimensions as src tensor, but got {index.ndim} and {src.ndim}"
         )
     for d, n in enumerate(index.shape):
         src = narrow(src, d, 0, n) if src.shape[d] != n else src
@@ -533,8 +539,9 @@ def unravel_index(indices, shape):
 
 
 def _triangle(name):
-    def f(row, col, offset=0, *, dtype=_LONG, device=None, layout=None):
-        return tensor(numpy.stack(getattr(numpy, name)(row, offset, col)), dtype=dtype, device=device)
+    def f(row, col, offset=0, *, dtype=_LONG, device=None, layout=None, requires_grad=False, pin_memory=False):
+        both = numpy.stack(getattr(numpy, name)(row, offset, col))
+        return tensor(both, dtype=dtype, device=device, requires_grad=requires_grad)
 
     f.__name__ = f.__qualname__ = name
     f.__doc__ = "Rows and columns of a matrix's triangle, as two rows of a tensor."

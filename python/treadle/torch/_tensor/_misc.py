@@ -40,9 +40,9 @@ def get_float32_matmul_precision():
 
 
 @function("set_num_interop_threads", out=False)
-def set_num_threads(number):
+def set_num_threads(num):
     """Keep the number. TREADLE_THREADS sets how many threads the CPU's kernels use."""
-    _state["threads"] = int(number)
+    _state["threads"] = int(num)
 
 
 @function("get_num_interop_threads", out=False)
@@ -71,6 +71,8 @@ def is_warn_always_enabled():
 @function(out=False)
 def compile(model=None, *args, **kwargs):
     """The function itself, or a module round the module: treadle compiles what it records in any case."""
+    if model is not None and not callable(model):
+        raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
     if model is None:
         return compile
     if isinstance(model, type) or not hasattr(model, "_modules"):

@@ -1,7 +1,7 @@
 """Sorting, searching and counting. Sorted values are read through their indices, so gradients flow to the right
 elements."""
 
-from .._prim import Tensor, array, gathered, scalar, td, wrap
+from .._prim import Tensor, array, cast, gathered, scalar, td, wrap
 from .._register import both, function, method
 from . import _axes, _dtypes
 from ._layout import laid_like
@@ -90,17 +90,19 @@ def unique_consecutive(x, return_inverse=False, return_counts=False, dim=None):
 
 
 @function()
-def searchsorted(sorted_sequence, values, *, out_int32=False, right=False, side=None, sorter=None):
-    """Where values would have to be inserted into the sorted last dimension: before equal elements, or after them with
-    right=True."""
+def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None):
+    """Where the elements of input would have to be inserted into the sorted last dimension: before equal elements, or
+    after them with right=True."""
     if side is not None and (right and side == "left"):
         raise RuntimeError(
             "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True"
         )
-    _dtypes.want_order("searchsorted", sorted_sequence)
     side = "right" if right or side == "right" else "left"
-    given = values if isinstance(values, Tensor) else scalar(values, sorted_sequence)
-    edges, a = array(sorted_sequence.detach()), array(given.detach())
+    given = input if isinstance(input, Tensor) else scalar(input, sorted_sequence)
+    dtype = _dtypes.result_of([sorted_sequence, given], [])
+    if dtype._kind in "bc":
+        raise NotImplementedError(f"\"searchsorted\" not implemented for '{dtype._word}'")
+    edges, a = (array(cast(t.detach(), dtype)) for t in (sorted_sequence, given))
     if sorter is not None:
         edges = td.take_along_axis(edges, array(sorter), axis=-1)
     if edges.ndim == 1:
@@ -133,7 +135,10 @@ def bucketize(x, boundaries, *, out_int32=False, right=False):
 def bincount(x, weights=None, minlength=0):
     """How often each integer from 0 on occurs, or the sum of its weights."""
     w = None if weights is None else array(weights.detach())
-    r = wrap(td.bincount(array(x), w, minlength))
+    try:
+        r = wrap(td.bincount(array(x), w, minlength))
+    except ValueError:
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.") from None
     return r.to(weights.dtype) if weights is not None and weights.dtype._name == "float32" else r
 
 
@@ -149,6 +154,8 @@ def histc(x, bins=100, min=0, max=0):
     """How many elements lie in each of `bins` equal bins from min to max, in x's dtype. If both are 0 they mean the
     extremes."""
     x = x.detach()
+    if bins <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     if x.dtype._name in ("float16", "bfloat16"):
         return histc(x.float(), bins, min, max).to(x.dtype)
     counts = td.histogram(array(x).reshape(-1), bins, _limits(x, min, max))[0]
@@ -156,7 +163,7 @@ def histc(x, bins=100, min=0, max=0):
 
 
 @both()
-def histogram(x, bins, *, range=None, weight=None, density=False):
+def histogram(x, bins=100, *, range=None, weight=None, density=False):
     """(hist, bin_edges): how many elements lie in each bin, or the sum of their weights.
 
     bins: the number of bins, or their edges.

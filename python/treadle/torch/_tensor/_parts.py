@@ -202,6 +202,10 @@ def tensor_split(x, indices_or_sections, dim=0):
     dim = _axes.one(dim, x.ndim)
     n, cuts = x.shape[dim], indices_or_sections
     if isinstance(cuts, Tensor):
+        if cuts.dtype._name != "int64":
+            raise RuntimeError(
+                f"tensor_split expected tensor_indices_or_sections to have dtype of long, but got {cuts.dtype._word}"
+            )
         cuts = cuts.tolist()
     if not isinstance(cuts, (tuple, list)):
         cuts = [n // cuts * i + min(i, n % cuts) for i in range(1, cuts)]
@@ -294,11 +298,12 @@ def roll(x, shifts, dims=None):
     dims = dims if isinstance(dims, (tuple, list)) else (dims,)
     if len(shifts) != len(dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    given = x
     for k, d in zip(shifts, dims, strict=True):
         n = x.shape[_axes.one(d, x.ndim)]
         k = _index(k) % n if n else 0
         x = cat([narrow(x, d, n - k, k), narrow(x, d, 0, n - k)], d) if k else x
-    return x.clone() if all(k == 0 for k in shifts) else x
+    return x.clone() if x is given else x
 
 
 @both()
@@ -357,6 +362,7 @@ def as_strided(x, size, stride, storage_offset=None):
 def meshgrid(*tensors, indexing="ij"):
     """The coordinates of the grid that vectors span, one tensor for each vector. indexing: "ij" or "xy"."""
     tensors = tensors[0] if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else tensors
+    indexing = "ij" if indexing is None else indexing
     if indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     if several := [x for x in tensors if x.ndim > 1]:
@@ -380,13 +386,13 @@ def cartesian_prod(*tensors):
 
 
 @function(out=False)
-def combinations(x, r=2, with_replacement=False):
+def combinations(input, r=2, with_replacement=False):
     """All combinations of r elements, one in a row."""
     some = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    places = list(some(range(len(x)), r))
+    places = list(some(range(len(input)), r))
     if not places:
-        return x.new_empty((0, r))
-    return x[wrap(td.asarray(places, device=array(x).device))]
+        return input.new_empty((0, r))
+    return input[wrap(td.asarray(places, device=array(input).device))]
 
 
 # ---- images ----

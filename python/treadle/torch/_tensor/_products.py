@@ -176,6 +176,10 @@ def einsum(equation, *operands):
     if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
         operands = tuple(operands[0])
     given, out = _labels(equation, tuple(x.ndim for x in operands))
+    if strange := [k for k in out if not any(k in labels for labels in given)]:
+        raise RuntimeError(
+            f"einsum(): output subscript {strange[0]} does not appear in the equation for any input operand"
+        )
     pairs = [_once(x, labels) for x, labels in zip(operands, given, strict=True)]
     while len(pairs) > 1:
         kept = {k for _, labels in pairs[2:] for k in labels} | set(out)

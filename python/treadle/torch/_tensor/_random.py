@@ -99,7 +99,7 @@ def set_rng_state(new_state):
 
 
 @contextlib.contextmanager
-def fork_rng(devices=None, enabled=True):
+def fork_rng(devices=None, enabled=True, _caller="fork_rng", _devices_kw="devices", device_type="cuda"):
     """A context manager that restores the default generator's state at its end."""
     state = get_rng_state() if enabled else None
     try:
@@ -121,7 +121,7 @@ def _drawn(shape, draw, dtype, device, generator, requires_grad=False):
     dev = _device.theirs(device)
     kind = _dtypes.get_default_dtype() if dtype is None else _dtypes.asked(dtype)
     if kind._kind not in "fc":
-        raise NotImplementedError(f"{draw.__name__.lstrip('_')} numbers are not implemented for {kind}")
+        raise NotImplementedError(f"{draw.__name__.lstrip('_')} numbers are not implemented for '{kind._word}'")
     if kind.is_complex:
         parts = [draw(_source(generator, dev), shape, kind.to_real()._name) for _ in range(2)]
         a = (parts[0] + parts[1] * 1j) * (0.5**0.5 if draw is _normal else 1)
@@ -155,7 +155,17 @@ def _maker(name, draw, what):
         t = _drawn(_shape(size_, size), draw, dtype, device, generator, requires_grad)
         return t if out is None else out.resize_(t.shape).copy_(t)
 
-    def like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, generator=None):
+    def like(
+        input,
+        *,
+        dtype=None,
+        layout=None,
+        device=None,
+        requires_grad=False,
+        memory_format=None,
+        pin_memory=False,
+        generator=None,
+    ):
         kind, where = (input.dtype if dtype is None else dtype), (input.device if device is None else device)
         t = _drawn(tuple(input.shape), draw, kind, where, generator, False)
         return as_asked(t, input, memory_format, requires_grad)
@@ -172,7 +182,7 @@ _maker("randn", _normal, "Normal numbers of mean 0 and variance 1")
 
 @function(out=False)
 def randint(
-    low,
+    low=0,
     high=None,
     size=None,
     *,
@@ -199,12 +209,22 @@ def randint(
 
 @function(out=False)
 def randint_like(
-    input, low, high=None, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None
+    input,
+    low=0,
+    high=None,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    requires_grad=False,
+    memory_format=None,
+    pin_memory=False,
+    generator=None,
 ):
     """Integers from low (default 0) up to high - 1, in input's shape, dtype and device."""
     low, high = (0, low) if high is None else (low, high)
     kind, where = (input.dtype if dtype is None else dtype), (input.device if device is None else device)
-    t = randint(low, high, tuple(input.shape), dtype=kind, device=where)
+    t = randint(low, high, tuple(input.shape), dtype=kind, device=where, generator=generator)
     return as_asked(t, input, memory_format, requires_grad)
 
 
@@ -387,9 +407,11 @@ def bernoulli_(self, p=0.5, *, generator=None):
 
 
 @method()
-def random_(self, *args, generator=None):
+def random_(self, *args, to=None, generator=None, **start):
     """Integers below the last argument, from 0 or from the first of two arguments on. Without arguments: from 0 to
     below the dtype's largest integer, or to below 2**24 for floats."""
+    if to is not None:
+        args = (*args, *start.values(), to)
     low, high = (
         (0, *args)[-2:]
         if args

@@ -530,9 +530,9 @@ def joined(tensors, dim):
 
 
 @method()
-def sum_to_size(x, *size):
+def sum_to_size(x, *size_, size=None):
     """x summed to `size`, a shape that would broadcast to x's."""
-    size = _axes.given(size)
+    size = _axes.given(size_, size)
     lead = x.ndim - len(size)
     if lead < 0 or any(m not in (1, n) for n, m in zip(x.shape[lead:], size, strict=True)):
         raise RuntimeError(f"size {list(size)} is not expandable to size {list(x.shape)}.")

@@ -3,7 +3,7 @@ one."""
 
 from math import prod
 
-from .._prim import Tensor, apart, apply, array, expanded, permuted, reshaped, scalar, strided, td, wrap
+from .._prim import Tensor, apart, apply, array, expanded, permuted, recording, reshaped, scalar, strided, td, wrap
 from .._register import both, function, inplace, method
 from . import _axes, _dtypes
 from ._layout import FORMATS
@@ -172,9 +172,9 @@ def _each(f, tensors):
 
 
 @both()
-def permute(x, *dims):
+def permute(x, *dims_, dims=None):
     """The dimensions in the order dims."""
-    dims = _axes.given(dims)
+    dims = _axes.given(dims_, dims)
     if len(dims) != x.ndim:
         raise RuntimeError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "
@@ -226,9 +226,9 @@ def movedim(x, source, destination):
 
 
 @method()
-def expand(x, *shape, implicit=False):
+def expand(x, *shape, size=None, implicit=False):
     """x broadcast to a shape. -1 keeps an extent."""
-    shape = _axes.given(shape)
+    shape = _axes.given(shape, size)
     lead = len(shape) - x.ndim
     if lead < 0:
         raise RuntimeError(
@@ -275,9 +275,9 @@ def broadcast_tensors(*tensors):
 
 
 @method()
-def repeat(x, *times):
+def repeat(x, *times, repeats=None):
     """x repeated this many times along each dimension. Additional dimensions come first."""
-    times = _axes.given(times)
+    times = _axes.given(times, repeats)
     lead = len(times) - x.ndim
     if lead < 0:
         raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
@@ -288,16 +288,18 @@ def repeat(x, *times):
 
 
 @both()
-def tile(x, *dims):
+def tile(x, *times, dims=None):
     """x repeated this many times along each dimension. Missing counts at the front are 1."""
-    dims = _axes.given(dims)
+    dims = _axes.given(times, dims)
     return repeat(x, (1,) * (x.ndim - len(dims)) + dims)
 
 
 @both()
-def repeat_interleave(x, repeats=None, dim=None, *, output_size=None):
-    """Repeat each element, or each slice along dim. With x alone: x holds counts, and the result each index that often.
-    """
+def repeat_interleave(x=None, repeats=None, dim=None, *, output_size=None):
+    """Repeat each element, or each slice along dim. With one tensor alone: it holds counts, and the result each index
+    that often."""
+    if x is None:
+        x, repeats = repeats, None
     if repeats is None:
         if x.dtype._kind not in "ui":
             raise NotImplementedError(f'"repeat_interleave" not implemented for {x.dtype}')
@@ -305,6 +307,8 @@ def repeat_interleave(x, repeats=None, dim=None, *, output_size=None):
     if dim is None:
         x, dim = ravel(x), 0
     dim = _axes.one(dim, x.ndim)
+    if isinstance(repeats, Tensor) and repeats.dtype._kind not in "ui":
+        raise NotImplementedError(f"\"repeat_interleave\" not implemented for '{repeats.dtype._word}'")
     if not isinstance(repeats, Tensor) or repeats.numel() == 1:
         k, shape = int(repeats), tuple(x.shape)
         spread = expanded(unsqueeze(x, dim + 1), (*shape[: dim + 1], k, *shape[dim + 1 :]))
@@ -329,6 +333,8 @@ def diagonal(x, offset=0, dim1=0, dim2=1):
         up = down = 0
     rest = [d for d in range(x.ndim) if d not in (a, b)]
     x = permuted(x, (*rest, a, b))[..., down:, up:]
+    if recording() and x.requires_grad and any(s == 0 and m > 1 for s, m in zip(x.stride(), x.shape)):
+        x = contiguous(x)  # no window on an expanded tensor, whose elements share memory, has a gradient
     steps = [s // array(x).itemsize for s in array(x).strides]
     return strided(x, (*x.shape[:-2], n), (*steps[:-2], steps[-2] + steps[-1]), None)
 

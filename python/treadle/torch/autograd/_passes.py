@@ -1,5 +1,7 @@
 """Backward passes, which add gradients to the leaves or return them."""
 
+import warnings
+
 from ... import _core
 from .._prim import Tensor
 from .._tensor._parts import stack
@@ -23,8 +25,18 @@ def _gradients(tensors, given):
     return given
 
 
-def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None):
+def backward(
+    tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None
+):  # fmt: skip
     """Add the gradients of the leaves, or of inputs, to their grad."""
+    if grad_variables is not None:
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to backward(). Please only use "
+                "`grad_tensors`."
+            )
+        grad_tensors = grad_variables
     tensors = _tuple(tensors)
     keep = create_graph if retain_graph is None else retain_graph
     inputs = None if inputs is None else _tuple(inputs)

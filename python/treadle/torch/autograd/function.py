@@ -104,6 +104,8 @@ def _recorded(cls, ctx, args, r):
     """forward's results, with cls.backward as their history."""
     many = isinstance(r, (tuple, list))
     all_of = tuple(r) if many else (r,)
+    for t, _ in ctx._saved:
+        _core._grad_savable(t)
     _check_dirty(ctx, all_of)
     places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
     live = [

@@ -86,7 +86,9 @@ class set_grad_enabled(_Mode):
 
 
 class inference_mode(_Mode):
-    """no_grad; inference_mode(False) records."""
+    """A mode in which nothing is recorded, and whose tensors take no part in what is recorded later: no function may
+    save them for its derivative, and nothing may write to them outside. inference_mode(False) is a mode that records.
+    """
 
     def __new__(cls, mode=True):
         if callable(mode):
@@ -96,7 +98,11 @@ class inference_mode(_Mode):
         return self
 
     def __enter__(self):
-        self._before = _core._grad_set_mode(self._on and _core._grad_mode())
+        self._before = _core._grad_set_mode(self._on), _core._grad_inference(not self._on)
+
+    def __exit__(self, *_):
+        _core._grad_set_mode(self._before[0])
+        _core._grad_inference(self._before[1])
 
     def clone(self):
         """Another mode of the same kind."""
@@ -105,12 +111,12 @@ class inference_mode(_Mode):
 
 def is_grad_enabled():
     """Are operations recorded in this thread?"""
-    return _core._grad_mode()
+    return _core._grad_enabled()
 
 
 def is_inference_mode_enabled():
-    """False: tensors that inference_mode makes are ordinary ones."""
-    return False
+    """Is this thread in inference_mode?"""
+    return _core._grad_inference()
 
 
 __getattr__, __dir__ = _modules.refusing("torch.autograd.grad_mode")

@@ -4,13 +4,21 @@ from functools import partial
 
 from .. import _modules
 from .. import amp as _amp
-from ..amp import GradScaler
 
 __path__ = []  # PyTorch's is a package
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
 
 custom_fwd, custom_bwd = (partial(f, device_type="cuda") for f in (_amp.custom_fwd, _amp.custom_bwd))
+
+
+class GradScaler(_amp.GradScaler):
+    """torch.amp.GradScaler for GPUs."""
+
+    def __init__(
+        self, init_scale=2.0**16, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True
+    ):
+        super().__init__("cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
 
 
 class autocast(_amp.autocast):

@@ -69,7 +69,7 @@ def _checking(log_prob):
 
     @functools.wraps(log_prob)
     def checked(self, value):
-        if self._validate_args and isinstance(value, Tensor) and not _core._capturing():
+        if self._validate_args and not _core._capturing():
             self._validate_sample(value)
         return log_prob(self, value)
 
@@ -129,6 +129,8 @@ class Distribution:
 
     def _validate_sample(self, value):
         """Raise ValueError if the value's shape does not fit, or if it lies outside of the support."""
+        if not hasattr(value, "dim"):
+            raise ValueError("The value argument to log_prob must be a Tensor")
         cut = value.dim() - len(self._event_shape)
         if cut < 0 or tuple(value.shape[cut:]) != tuple(self._event_shape):
             raise ValueError(

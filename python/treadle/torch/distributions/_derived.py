@@ -519,13 +519,13 @@ class MixtureSameFamily(Distribution):
     def _padded(self, value):
         return value.unsqueeze(-1 - len(self._event_shape))
 
-    def cdf(self, value):
-        """The probability up to value."""
-        return (self.component_distribution.cdf(self._padded(value)) * self.mixture_distribution.probs).sum(-1)
+    def cdf(self, x):
+        """The probability up to x."""
+        return (self.component_distribution.cdf(self._padded(x)) * self.mixture_distribution.probs).sum(-1)
 
-    def log_prob(self, value):
-        """The logarithm of the density at value."""
-        parts = self.component_distribution.log_prob(self._padded(value))
+    def log_prob(self, x):
+        """The logarithm of the density at x."""
+        parts = self.component_distribution.log_prob(self._padded(x))
         return torch.logsumexp(parts + torch.log_softmax(self.mixture_distribution.logits, -1), -1)
 
     def sample(self, sample_shape=()):

@@ -7,6 +7,7 @@ of its class. A program that loads it must be able to import that class.
 import builtins as _builtins
 import functools
 import io
+import os
 import zipfile
 from typing import Final as Final
 
@@ -130,6 +131,8 @@ def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
 
     if _builtins.isinstance(f, (bytes, bytearray)):
         f = io.BytesIO(f)
+    if _builtins.isinstance(f, (str, os.PathLike)) and not os.path.exists(f):
+        raise ValueError(f"The provided filename {f} does not exist")
     if zipfile.is_zipfile(f):
         with zipfile.ZipFile(f) as archive:
             if any(n.split("/")[1:2] == ["code"] for n in archive.namelist()):

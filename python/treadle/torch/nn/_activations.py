@@ -209,7 +209,7 @@ def _masked(input, p, shape, training, inplace, name):
     if not training or p == 0:
         return input
     if input.dtype._kind in "bui":
-        raise RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype}")
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype._word}")
     if p == 1:
         result = input * 0
     else:

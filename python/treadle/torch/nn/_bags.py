@@ -32,9 +32,10 @@ def _renormed(input, weight, max_norm, norm_type):
 def _rows(input, weight, max_norm, norm_type, scale_grad_by_freq):
     if weight.dim() != 2:
         raise RuntimeError(f"'weight' must be 2-D, not {weight.dim()}-D")
-    if input.is_floating_point() or input.dtype is torch.bool:
+    if input.dtype not in (torch.int64, torch.int32):
         raise RuntimeError(
-            f"Expected tensor for argument #1 'indices' to be of torch.int64 or torch.int32, but got {input.dtype}"
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"torch.{input.dtype._word}Tensor instead (while checking arguments for embedding)"
         )
     if max_norm is not None:
         _renormed(input, weight, max_norm, norm_type)
@@ -132,6 +133,11 @@ def embedding_bag(
         bag = torch.arange(bags, device=input.device).repeat_interleave(input.size(1))
     else:
         bags = offsets.size(0) - include_last_offset
+        if bags and offsets.device.type == "cpu" and not _core._capturing() and anywhere(offsets[:1] != 0):
+            raise RuntimeError(
+                "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. "
+                f"However, got {offsets[0].item()}"
+            )
         places = torch.arange(input.size(0), device=input.device)
         bag = torch.searchsorted(offsets[:bags].to(torch.int64), places, right=True) - 1
     input = input.reshape(-1)

@@ -35,20 +35,38 @@ def _pair(name, input, target):
         )
 
 
+def _difference(name, input, target, kinds="f"):
+    """input - target in the dtype that they have in common, which has to be of these kinds."""
+    _pair(name, input, target)
+    dtype = torch.result_type(input, target)
+    if dtype._kind not in kinds:
+        raise NotImplementedError(f"\"{name}\" not implemented for '{dtype._word}'")
+    return input.to(dtype) - target.to(dtype)
+
+
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """(input - target)²."""
-    _pair("mse_loss", input, target)
-    d = input - target
-    if weight is None:
-        return reduced(d * d, _old(size_average, reduce, reduction))
-    loss = weight * d * d
-    return loss.sum() / weight.sum() if reduction == "mean" else reduced(loss, reduction)
+    d = _difference("mse_loss", input, target, "uif")
+    return _weighted(d * d, input, weight, _old(size_average, reduce, reduction))
 
 
-def l1_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """|input - target|."""
     _pair("l1_loss", input, target)
-    return reduced((input - target).abs(), _old(size_average, reduce, reduction))
+    return _weighted((input - target).abs(), input, weight, _old(size_average, reduce, reduction))
+
+
+def _weighted(loss, input, weight, reduction):
+    """The losses of input's elements, each times its weight, reduced; the mean is that by the sum of weights."""
+    if weight is None:
+        return reduced(loss, reduction)
+    _want_weights(input, weight)
+    return (loss * weight).sum() / weight.sum() if reduction == "mean" else reduced(loss * weight, reduction)
+
+
+def _want_weights(input, weight):
+    if weight.shape != input.shape:
+        raise ValueError("Weights and input must have the same size.")
 
 
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
@@ -57,8 +75,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     if beta == 0:
         return l1_loss(input, target, size_average, reduce, reduction)
-    _pair("smooth_l1_loss", input, target)
-    d = input - target
+    d = _difference("smooth_l1_loss", input, target)
     far = d.abs() >= beta
     square = torch.where(far, 0.0, d) ** 2  # of near ones alone: a far one's infinity has no part in the gradient
     loss = torch.where(far, d.abs() - 0.5 * beta, square * (0.5 / beta))
@@ -71,11 +88,16 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
         raise TypeError(f"delta must be a float or int, got: {type(delta)}")
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
-    _pair("huber_loss", input, target)
-    d = input - target
+    d = _difference("huber_loss", input, target)
+    if not input.is_floating_point():
+        raise RuntimeError(
+            f"result type {d.dtype._word} can't be cast to the desired output type {input.dtype._word}"
+        )
     far = d.abs() >= delta
     square = torch.where(far, 0.0, d) ** 2
-    loss = torch.where(far, delta * (d.abs() - 0.5 * delta), 0.5 * square)
+    loss = torch.where(far, delta * (d.abs() - 0.5 * delta), 0.5 * square).to(input.dtype)
+    if weight is not None:
+        _want_weights(input, weight)
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
@@ -87,7 +109,7 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
             "deprecated. Please ensure they have the same size."
         )
     if input.dtype is not target.dtype:
-        raise RuntimeError(f"Found dtype {target.dtype} but expected {input.dtype}")
+        raise RuntimeError(f"Found dtype {target.dtype._word} but expected {input.dtype._word}")
     if input.device.type == "cpu" and not _core._capturing():
         if anywhere(~((input.detach() >= 0) & (input.detach() <= 1))):
             raise RuntimeError("all elements of input should be between 0 and 1")
@@ -122,6 +144,7 @@ def binary_cross_entropy_with_logits(
         loss = (1 - target) * input - logsigmoid(input)
     else:
         loss = (1 - target) * input - (1 + (pos_weight - 1) * target) * logsigmoid(input)
+    loss = loss.to(target.dtype)
     return reduced(loss if weight is None else loss * weight, _old(size_average, reduce, reduction))
 
 
@@ -129,6 +152,8 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     """target * (log(target) - input). input holds logarithms, and so does target with log_target."""
     reduction = _old(size_average, reduce, reduction)
     _not_whole("kl_div", target)
+    if input.is_complex() or target.is_complex():
+        raise RuntimeError("kl_div: Complex inputs not supported.")
     if log_target:
         loss = torch.exp(target) * (target - input)
     else:
@@ -188,7 +213,7 @@ def _weights(weight, target, ignore_index, dtype):
 
 def _names_classes(target):
     if target.dtype._name not in ("int64", "uint8"):
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype}")
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype._word}")
 
 
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
@@ -319,7 +344,8 @@ def cross_entropy(
         )
     if not classes and input.shape != target.shape:
         raise RuntimeError(
-            f"expected target dtype to be Long or Byte, but got {target.dtype} (probabilities have the input's shape)"
+            f"expected target dtype to be Long or Byte, but got {target.dtype._word} (probabilities have the input's "
+            "shape)"
         )
     if not classes and ignore_index >= 0:
         raise RuntimeError("ignore_index is not supported for floating point target")
@@ -362,7 +388,7 @@ def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=No
 
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """log(1 + exp(-target * input)), for targets 1 and -1."""
-    return reduced(-logsigmoid(target * input), _old(size_average, reduce, reduction))
+    return reduced(-logsigmoid(target * input).to(input.dtype), _old(size_average, reduce, reduction))
 
 
 def margin_ranking_loss(input1, input2, target, margin=0.0, size_average=None, reduce=None, reduction="mean"):
@@ -396,8 +422,8 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
     _known(reduction)
-    if target.is_floating_point():
-        raise RuntimeError(f"multi_margin_loss: expected class numbers of an integer dtype but found {target.dtype}")
+    if target.dtype is not torch.int64:
+        raise RuntimeError(f"expected scalar type Long but found {target.dtype._word}")
     if input.dim() > 2 or not input.numel():
         raise RuntimeError(f"Expected non-empty vector or matrix, but got: {list(input.shape)}")
     if input.dim() == 2 and tuple(target.shape) != (input.size(0),):

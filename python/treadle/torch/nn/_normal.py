@@ -9,24 +9,25 @@ from ._windows import plain
 _HALVES = (torch.float16, torch.bfloat16)
 
 
-def _in_float32(f):
-    """Let f compute in float32 for tensors of half types, as PyTorch does, and return its result in the half type."""
+def _in_float32(f, mixed=False):
+    """Let f compute in float32 for tensors of half types, as PyTorch does, and return its result in the half type. Its
+    other tensors have to be of the first one's dtype, or all of float32 beside a half type; mixed=True: of any."""
 
     @functools.wraps(f)
     def call(input, *args, **kwargs):
-        if input.dtype in _HALVES:
-            return f(input.float(), *args, **kwargs).to(input.dtype)
-        return f(input, *args, **kwargs)
+        dtype = input.dtype
+        own = {a.dtype for a in (*args, *kwargs.values()) if isinstance(a, torch.Tensor)}
+        half = dtype in _HALVES
+        if own - {dtype} and not (half and own == {torch.float32}) and not mixed:
+            raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+        return f(input.float(), *args, **kwargs).to(dtype) if half else f(input, *args, **kwargs)
 
     return call
 
 
 def _affine(x, weight, bias, shape):
-    """x * weight + bias, in x's dtype whatever the dtypes of weight and bias."""
+    """x * weight + bias, in x's dtype."""
     dtype = x.dtype
-    for given in (weight, bias):
-        if given is not None and (given.dtype._name == "float64") != (dtype._name == "float64"):
-            raise RuntimeError(f"mixed dtype (CPU): expect parameter to have scalar type of {dtype}, not {given.dtype}")
     if weight is not None:
         x = x * weight.reshape(shape)
     x = x if bias is None else x + bias.reshape(shape)
@@ -53,7 +54,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     return _affine(_scaled(input.contiguous(), tuple(range(-len(shape), 0)), eps), weight, bias, shape)
 
 
-@_in_float32
+@functools.partial(_in_float32, mixed=True)
 def rms_norm(input, normalized_shape, weight=None, eps=None):
     """Divide by the root mean square over the last dims, then multiply by weight."""
     shape = tuple(normalized_shape)
@@ -154,6 +155,6 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     return input / (total / size * alpha + k) ** beta
 
 
-def normalize(input, p=2.0, dim=1, eps=1e-12):
+def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
     """Divide by the p-norm along dim, which is held above eps."""
-    return input / torch.norm(input, p, dim, True).clamp(min=eps)
+    return torch.div(input, torch.norm(input, p, dim, True).clamp(min=eps), out=out)

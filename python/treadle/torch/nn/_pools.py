@@ -389,6 +389,14 @@ def interpolate(
             if size is not None
             else "either size or scale_factor should be defined"
         )
+    for name, given in (("output", size), ("scale_factor", scale_factor)):
+        if isinstance(given, (tuple, list)) and len(given) != rank:
+            what = "output size of" if name == "output" else "scale_factor of"
+            raise ValueError(
+                f"Input and {name} must have the same number of spatial dimensions, but got input with spatial "
+                f"dimensions of {list(input.shape[2:])} and {what} {given}. Please provide input tensor in (N, C, d1, "
+                "d2, ...,dK) format and output size in (o1, o2, ...,oK) format."
+            )
     if mode not in _FREE and _RANKS.get(mode) != rank:
         raise NotImplementedError(f"interpolate: mode {mode!r} for {rank} dims")
     if antialias and mode not in ("bilinear", "bicubic"):

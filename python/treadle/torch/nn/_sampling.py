@@ -2,17 +2,32 @@
 
 import itertools
 import math
+import warnings
 
 from ... import torch
 from .._prim import nothing_of
 from ._windows import spread
 
 
-def affine_grid(theta, size, align_corners=False):
+def _corners(align_corners):
+    """align_corners as it was given, or False with PyTorch's warning."""
+    if align_corners is None:
+        warnings.warn(
+            "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please "
+            "specify align_corners=True if the old behavior is desired. See the documentation of grid_sample for "
+            "details.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return bool(align_corners)
+
+
+def affine_grid(theta, size, align_corners=None):
     """The places, (N, H, W, 2) or (N, D, H, W, 3), to which the affine maps theta, (N, 2, 3) or (N, 3, 4), move a grid.
 
     size: the shape that grid_sample will return, (N, C, H, W) or (N, C, D, H, W).
     """
+    align_corners = _corners(align_corners)
     rank = len(size) - 2
     if tuple(theta.shape[1:]) != (rank, rank + 1):
         raise ValueError(
@@ -78,6 +93,7 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
     mode: bilinear, nearest or, for (N, C, H, W), bicubic. padding_mode, for places outside: zeros, border or
     reflection. align_corners: -1 and 1 are the centres of the outermost elements instead of their edges.
     """
+    align_corners = _corners(align_corners)
     if mode not in ("bilinear", "nearest", "bicubic"):
         raise ValueError(
             f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'"

@@ -184,6 +184,16 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
         return unfold(input.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0)
     kernel, stride = spread(kernel_size, rank, "kernel_size"), spread(stride, rank, "stride")
     dilation, padding = spread(dilation, rank, "dilation"), spread(padding, rank, "padding")
+    places = [
+        (n + 2 * p - d * (k - 1) - 1) // s + 1
+        for n, p, d, k, s in zip(input.shape[2:], padding, dilation, kernel, stride)
+    ]
+    if min(places) < 1:
+        raise RuntimeError(
+            f"Given input with spatial size {tuple(input.shape[2:])}, kernel_size={kernel}, dilation={dilation}, "
+            f"padding={padding}, calculated shape of the array of sliding blocks as {tuple(places)}, but its "
+            "components must be at least one."
+        )
     x = Pad.apply(input, [(p, p) for p in padding], 0.0) if any(padding) else input
     cols = Windows.apply(x, kernel, stride, dilation)
     order = (0, 1, *range(2 + rank, 2 + 2 * rank), *range(2, 2 + rank))

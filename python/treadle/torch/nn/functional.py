@@ -249,8 +249,16 @@ channel_shuffle = torch.channel_shuffle
 
 def linear(input, weight, bias=None):
     """input @ weight.T + bias, for input (…, in) and weights (out, in)."""
+    if bias is not None and input.dtype is not weight.dtype:
+        words = input.dtype._word, weight.dtype._word
+        raise RuntimeError("mat1 and mat2 must have the same dtype, but got {} and {}".format(*words))
     product = input @ weight.t()
-    return product if bias is None else product + bias
+    if bias is None:
+        return product
+    if bias.dtype is not product.dtype:
+        words = bias.dtype._word, product.dtype._word
+        raise RuntimeError("self and mat2 must have the same dtype, but got {} and {}".format(*words))
+    return product + bias
 
 
 def bilinear(input1, input2, weight, bias=None):
@@ -263,7 +271,7 @@ def bilinear(input1, input2, weight, bias=None):
 def one_hot(tensor, num_classes=-1):
     """int64, with one more dim: 1 at the class, 0 elsewhere. num_classes -1 means one more than the largest class."""
     if tensor.dtype != torch.int64:
-        raise RuntimeError(f"one_hot is only applicable to index tensor of type LongTensor, got {tensor.dtype}")
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     if tensor.numel():
         if anywhere(tensor < 0):
             raise RuntimeError("Class values must be non-negative.")

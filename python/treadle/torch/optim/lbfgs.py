@@ -100,6 +100,8 @@ class LBFGS(Optimizer):
         tolerance_change=1e-9,
         history_size=100,
         line_search_fn=None,
+        *,
+        maximize=False,
     ):
         if line_search_fn not in (None, "strong_wolfe"):
             raise RuntimeError("only 'strong_wolfe' is supported")
@@ -111,8 +113,13 @@ class LBFGS(Optimizer):
 
     def _gradient(self):
         flat = torch.cat([_line(torch.zeros_like(p) if p.grad is None else p.grad) for p in self._params])
+        flat = -flat if self._sign() < 0 else flat
         settle([flat])
         return flat
+
+    def _sign(self):
+        """-1 where the loss is to grow: what is minimized is the negative loss."""
+        return -1 if self.param_groups[0].get("maximize") else 1
 
     def _move(self, starts, t, d):
         at = 0
@@ -159,7 +166,7 @@ class LBFGS(Optimizer):
         state.setdefault("func_evals", 0)
         state.setdefault("n_iter", 0)
         first = closure()
-        loss, calls = float(first), 1
+        loss, calls = self._sign() * float(first), 1
         state["func_evals"] += 1
         grad = self._gradient()
         if grad.abs().max().item() <= group["tolerance_grad"]:
@@ -185,14 +192,14 @@ class LBFGS(Optimizer):
 
                 def at(t, starts=starts, d=d):
                     self._move(starts, t, d)
-                    return float(closure()), self._gradient()
+                    return self._sign() * float(closure()), self._gradient()
 
                 loss, grad, t, used = strong_wolfe(at, t, d, loss, grad, slope)
                 self._move(starts, t, d)
             else:
                 self._move(starts, t, d)
                 if n != group["max_iter"]:
-                    loss, used = float(closure()), 1
+                    loss, used = self._sign() * float(closure()), 1
                     grad = self._gradient()
             calls += used
             state["func_evals"] += used

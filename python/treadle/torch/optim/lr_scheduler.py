@@ -22,7 +22,12 @@ class LRScheduler:
             if last_epoch == -1:
                 group["initial_lr"] = group.get("initial_lr", group["lr"])
             elif "initial_lr" not in group:
-                raise KeyError(f"param 'initial_lr' is not specified in param_groups[{i}] when resuming an optimizer")
+                raise KeyError(
+                    f"param 'initial_lr' is not specified in param_groups[{i}] when resuming scheduler with last_epoch "
+                    ">= 0.\nThis typically happens when:\n1. You're trying to resume training from a checkpoint but "
+                    "haven't properly loaded the optimizer state\n2. You're using last_epoch >= 0 for a fresh training "
+                    "run (not recommended)"
+                )
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         self.step()
@@ -289,6 +294,13 @@ class OneCycleLR(LRScheduler):
             raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
+        counts = {"total_steps": total_steps} if total_steps is not None else {}
+        counts = counts or {"epochs": epochs, "steps_per_epoch": steps_per_epoch}
+        for name, count in counts.items():
+            if not isinstance(count, int) or count <= 0:
+                raise ValueError(f"Expected positive integer {name}, but got {count}")
+        if not isinstance(pct_start, float) or not 0 <= pct_start <= 1:
+            raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         self.total_steps = total_steps or epochs * steps_per_epoch
         n, up = self.total_steps, float(pct_start * self.total_steps) - 1
         names = ("initial_lr", "max_lr", "min_lr")
@@ -402,6 +414,8 @@ class SequentialLR(LRScheduler):
     """Uses one schedule after another. They change at the milestones."""
 
     def __init__(self, optimizer, schedulers, milestones, last_epoch=-1):
+        if not schedulers:
+            raise ValueError("SequentialLR expects at least one scheduler, but got no scheduler.")
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
                 f"Sequential Schedulers expects number of schedulers provided to be one more than the number of "

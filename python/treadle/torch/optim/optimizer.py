@@ -68,6 +68,10 @@ def options(given, unchecked=()):
     for name, word in _POSITIVE.items():
         if name in found and name not in unchecked and not number(found[name]) >= 0:
             raise ValueError(f"Invalid {word}: {found[name]}")
+    if found.get("fused") and found.get("differentiable"):
+        raise RuntimeError("`fused` does not support `differentiable`")
+    if found.get("fused") and found.get("foreach"):
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
     for i, beta in enumerate(found.get("betas", ())):
         if not 0 <= number(beta) < 1:
             raise ValueError(f"Invalid beta parameter at index {i}: {beta}")

@@ -59,6 +59,8 @@ class _Pickler(pickle._Pickler):  # Python's own class, because C's wants global
             return _Name("torch._utils", "_rebuild_sparse_tensor"), (torch.sparse_coo, parts)
         if isinstance(obj, torch.layout):
             return _Name("torch.serialization", "_get_layout"), (repr(obj),)
+        if isinstance(obj, torch.device):
+            return _Name("torch", "device"), (obj.type,) if obj.index is None else (obj.type, obj.index)
         if isinstance(obj, torch.Size):
             return _Name("torch", "Size"), (tuple(obj),)
         return NotImplemented

@@ -142,8 +142,10 @@ class _OfRow(Module):
         else:
             setattr(self, name, value)
 
-    def forward(self, *inputs):
-        return self._call(*inputs, **{name: getattr(self, name) for name, _ in self._options})
+    def forward(self, *inputs, **named):
+        if named and type(self).__name__ == "PoissonNLLLoss":  # an option of the function has its operand's name
+            named = {"input" if k == "log_input" else k: v for k, v in named.items()}
+        return self._call(*inputs, **named, **{name: getattr(self, name) for name, _ in self._options})
 
     def extra_repr(self):
         name = type(self).__name__

@@ -100,6 +100,8 @@ class MultiheadAttention(Module):
         """(output, weights or None). Masks of bools are True where attention may not go."""
         if is_causal and attn_mask is None:
             raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
+        if query.size(-1) != self.embed_dim:
+            raise AssertionError(f"was expecting embedding dimension of {self.embed_dim}, but got {query.size(-1)}")
         batched = query.dim() == 3
         self_attention = query is key and key is value
         query, key, value = (x if batched else x.unsqueeze(1) for x in (query, key, value))

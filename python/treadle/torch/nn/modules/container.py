@@ -55,26 +55,26 @@ class _List:
     def _emptied(self):
         """Delete all that _held() has."""
 
-    def append(self, value):
-        self._put(str(len(self)), value)
+    def append(self, module):
+        self._put(str(len(self)), module)
         return self
 
-    def extend(self, values):
-        if isinstance(values, torch.Tensor) or not isinstance(values, Iterable):
+    def extend(self, modules):
+        if isinstance(modules, torch.Tensor) or not isinstance(modules, Iterable):
             name = type(self).__name__
-            raise TypeError(f"{name}.extend should be called with an iterable, but got {type(values).__name__}")
-        for value in list(values):
-            self.append(value)
+            raise TypeError(f"{name}.extend should be called with an iterable, but got {type(modules).__name__}")
+        for module in list(modules):
+            self.append(module)
         return self
 
-    def insert(self, index, value):
+    def insert(self, index, module):
         values = list(self._held().values())
-        values.insert(index, value)
+        values.insert(index, module)
         self._refill(values)
 
-    def pop(self, index=-1):
-        value = self[index]
-        del self[index]
+    def pop(self, key=-1):
+        value = self[key]
+        del self[key]
         return value
 
     def __iadd__(self, other):
@@ -162,6 +162,12 @@ class ParameterList(_List, Module):
         if values is not None:
             self.extend(values)
 
+    def append(self, value):
+        return super().append(value)
+
+    def extend(self, values):
+        return super().extend(values)
+
     def _held(self):
         return {str(i): getattr(self, str(i)) for i in range(self._size)}
 
@@ -220,8 +226,8 @@ class _Dict:
     def get(self, key, default=None):
         return self._held().get(key, default)
 
-    def update(self, values):
-        for key, value in values.items() if hasattr(values, "items") else values:
+    def update(self, modules):
+        for key, value in modules.items() if hasattr(modules, "items") else modules:
             self._put(key, value)
 
 
@@ -314,11 +320,11 @@ class ParameterDict(_Dict, Module):
     def copy(self):
         return ParameterDict(OrderedDict(self.items()))
 
-    def update(self, values):
+    def update(self, parameters):
         """Add the pairs of a mapping, or of an iterable of pairs. Pairs of a mapping without an order are sorted by
         key."""
-        pairs = values.items() if hasattr(values, "items") else values
-        plain = hasattr(values, "items") and not isinstance(values, (OrderedDict, ParameterDict))
+        pairs = parameters.items() if hasattr(parameters, "items") else parameters
+        plain = hasattr(parameters, "items") and not isinstance(parameters, (OrderedDict, ParameterDict))
         for key, value in sorted(pairs, key=lambda pair: pair[0]) if plain else pairs:
             self[key] = value
 

@@ -141,10 +141,12 @@ class _LazyConv(LazyModuleMixin):
 class _LazyNorm(LazyModuleMixin):
     """The base of batch and instance norms whose num_features is the first input's number of channels."""
 
-    def __init__(self, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None):
+    def __init__(
+        self, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *, bias=True
+    ):
         made = {"device": device, "dtype": dtype}
-        super().__init__(0, eps, momentum, affine, track_running_stats, **made)
-        _sized(self, made, ("weight", "bias"))
+        super().__init__(0, eps, momentum, affine, track_running_stats, **made, bias=bias)
+        _sized(self, made, ("weight", "bias") if bias else ("weight",))
         for name in ("running_mean", "running_var"):
             if getattr(self, name) is not None:
                 setattr(self, name, UninitializedBuffer(**made))

@@ -81,10 +81,12 @@ class DataLoader:
     ):
         self._check(num_workers, timeout, prefetch_factor, persistent_workers)
         iterable = isinstance(dataset, IterableDataset)
-        if iterable and (shuffle or sampler is not None or batch_sampler is not None):
-            raise ValueError(
-                "DataLoader with IterableDataset: expected unspecified shuffle, sampler and batch_sampler option"
-            )
+        given = {"shuffle": shuffle or None, "sampler": sampler, "batch_sampler": batch_sampler}
+        for name, value in given.items():
+            if iterable and value is not None:
+                raise ValueError(
+                    f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={value}"
+                )
         if sampler is not None and shuffle:
             raise ValueError("sampler option is mutually exclusive with shuffle")
         if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
@@ -175,6 +177,7 @@ class DataLoader:
                 self._fetch(),
                 self.worker_init_fn,
                 self.timeout,
+                self.generator,
             )
             pool.fresh, pool.asked = True, 0
             if not self.persistent_workers:

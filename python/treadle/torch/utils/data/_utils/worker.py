@@ -116,11 +116,12 @@ def work(id, count, seed, dataset, fetch, init, tasks, answers, parent):
 
 
 class Pool:
-    """The processes of one loader. Raises RuntimeError if one dies, or if none answers within the timeout."""
+    """The processes of one loader. Raises RuntimeError if one dies, or if none answers within the timeout. The
+    generator, or the default one, gives the number from which they make their seeds."""
 
-    def __init__(self, count, context, dataset, fetch, init, timeout):
+    def __init__(self, count, context, dataset, fetch, init, timeout, generator):
         context = context if hasattr(context, "Process") else multiprocessing.get_context(context)
-        seed = int(torch.randint(2**62, ()).item())
+        seed = int(torch.randint(2**62, (), generator=generator).item())
         self.timeout, self.answers = timeout, context.Queue()
         self.tasks = [context.Queue() for _ in range(count)]
         self.processes = []
