@@ -6,9 +6,11 @@ mesh of devices, placements `Shard(axis)` and `Replicate()`.
 """
 
 from .._exchange._moves import moves
+from .._public import dir_of as _dir_of
 from . import _creation, _methods, _random, _rules, _shapes  # noqa: F401  (the table of rules)
 from ._array import ShardedArray
 from ._make import mesh, shard
 from ._mesh import Mesh, Replicate, Shard
 
 __all__ = ["Mesh", "Replicate", "Shard", "ShardedArray", "mesh", "moves", "shard"]
+__dir__ = _dir_of(__name__)
