@@ -82,7 +82,7 @@ def benchmark(
 def _run(func, args, kwargs):
     made = func(*args, **kwargs)
     parts = made if isinstance(made, (tuple, list)) else (made,)
-    treadle.evaluate(*(p for p in parts if isinstance(p, treadle.ndarray)))
+    treadle.evaluate(*(p for p in parts if isinstance(p, treadle._core.ndarray)))
 
 
 def _recorded(devices):

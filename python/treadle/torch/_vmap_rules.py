@@ -85,7 +85,7 @@ def _subscript(c, x, key):
 
 
 def _key(s):
-    return tuple(wrap(k) if isinstance(k, td.ndarray) else k for k in s.key)
+    return tuple(wrap(k) if isinstance(k, td._core.ndarray) else k for k in s.key)
 
 
 @rule("getitem")

@@ -418,18 +418,18 @@ wait_for(PyObject *o)
     return ok;
 }
 
-/* Waits for the devices that were made so far, or for the current one. */
+/* Waits for the current device, and for the others that were made so far. */
 static bool
 wait_for_all(void)
 {
-    td_dev *made[128];
+    td_dev *made[128], *current;
     int n = td_dev_made(made, (int)(sizeof made / sizeof *made));
-    bool ok = n || wait_for(Py_None);
+    bool ok = py_device(NULL, &current) && wait_for(Py_None);
 
     for (int i = 0; i < n && ok; i++) {
-        PyObject *d = py_device_object(made[i]);
+        PyObject *d = made[i] == current ? NULL : py_device_object(made[i]);
 
-        ok = d && wait_for(d);
+        ok = made[i] == current || (d && wait_for(d));
         Py_XDECREF(d);
     }
     return ok;

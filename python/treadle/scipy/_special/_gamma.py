@@ -135,7 +135,7 @@ def complex_gamma(x):
 
 def gamma(x, out=None):
     """The gamma function, of complex numbers too."""
-    x = x if isinstance(x, treadle.ndarray) else treadle.asarray(x)
+    x = x if isinstance(x, treadle._core.ndarray) else treadle.asarray(x)
     return complex_gamma(x, out=out) if x.dtype.kind == "c" else treadle.gamma(x, out=out)
 
 

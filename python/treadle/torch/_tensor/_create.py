@@ -121,7 +121,7 @@ def _inferred(data, a):
 
 
 def _of_data(data, dtype, device):
-    if isinstance(data, td.ndarray):
+    if isinstance(data, td._core.ndarray):
         return data.astype(_dtypes.asked(dtype)._numpy) if dtype is not None else data
     a = _numbers(data)
     kind = _inferred(data, a) if dtype is None else _dtypes.asked(dtype)

@@ -28,7 +28,7 @@ def _checked(name, f, *args, **kwargs):
     try:
         return f(*args, **kwargs)
     except _TheirError as e:
-        known = INFO.get(name) if issubclass(type(args[0]), td.ndarray) else None
+        known = INFO.get(name) if issubclass(type(args[0]), td._core.ndarray) else None
         said = e if known is None else reason(name, known(td.asarray(args[0]).get()))
         raise LinAlgError(f"linalg.{name}: {said}") from None
     except (TypeError, ValueError) as e:  # of shapes and dtypes
