@@ -150,7 +150,7 @@ _FROM |= dict.fromkeys(
     "alpha_dropout batch_norm binary_cross_entropy_with_logits cosine_embedding_loss ctc_loss dropout embedding "
     "group_norm hinge_embedding_loss instance_norm kl_div layer_norm margin_ranking_loss poisson_nll_loss rrelu "
     "triplet_margin_loss".split(),
-    "_reordered",
+    "nn._reordered",
 )
 
 

@@ -6,7 +6,7 @@ torch's parameters, in their order. Reductions are numbers here: 0, 1 and 2 for 
 import ast
 import inspect
 
-from .. import torch
+from ... import torch
 
 _PARAMETERS = {
     "alpha_dropout": "input p train",
