@@ -14,6 +14,7 @@ import numpy
 from .. import ALIASES, _core
 from .._core import ndarray
 from .._exchange import _host
+from ._like import ArrayLike, of_ufunc
 
 
 class Unbatched(TypeError):
@@ -69,12 +70,10 @@ class _Running(threading.local):
 running = _Running()
 
 
-class Batched:
+class Batched(ArrayLike):
     """Stands for one item in the mapped function, and holds the values of all items."""
 
     __slots__ = ("_value", "_trace", "__weakref__")
-    __array_priority__ = 1000.0
-    __hash__ = None
 
     def __init__(self, value, trace):
         self._value, self._trace = value, trace
@@ -88,30 +87,9 @@ class Batched:
     dtype = property(lambda self: self._value.dtype)
     device = property(lambda self: self._value.device)
     itemsize = property(lambda self: self._value.itemsize)
-
-    @property
-    def size(self):
-        n = 1
-        for extent in self.shape:
-            n *= extent
-        return n
-
-    nbytes = property(lambda self: self.size * self.itemsize)
-    T = property(lambda self: apply("transpose", self))
-    mT = property(lambda self: apply("matrix_transpose", self))
-    real = property(lambda self: apply("real", self))
-    imag = property(lambda self: apply("imag", self))
     flags = property(lambda self: self._value.flags)
     flat = property(lambda self: self._refuse(".flat"))
     strides = property(lambda self: self._value.strides[1:])
-
-    def __len__(self):
-        if not self.ndim:
-            raise TypeError("len() of unsized object")
-        return self.shape[0]
-
-    def __iter__(self):
-        return (self[i] for i in range(len(self)))
 
     def __repr__(self):
         return f"<one of {self._trace.size} arrays of shape {self.shape}, {self.dtype}>"
@@ -140,25 +118,10 @@ class Batched:
         """Compute a[key] where the key holds this Batched. _indexing.py calls it."""
         return apply(name, a, *args)
 
-    # ---- methods whose parameters are not those of the function of the same name ----
-
-    def reshape(self, *shape, **kwargs):
-        return apply("reshape", self, shape[0] if len(shape) == 1 else shape, **kwargs)
-
-    def transpose(self, *axes):
-        axes = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
-        return apply("transpose", self, axes or None)
-
-    def flatten(self, order="C"):
-        return apply("ravel", self, order).copy()
+    # ---- methods ----
 
     def copy(self, order="C"):
         return Batched(self._value.copy(), self._trace)
-
-    __copy__ = copy
-
-    def __deepcopy__(self, memo):
-        return self.copy()
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True, **kwargs):
         return Batched(self._value.astype(dtype, casting=casting, copy=copy, **kwargs), self._trace)
@@ -171,42 +134,8 @@ class Batched:
     def to_device(self, *args, **kwargs):
         return Batched(self._value.to_device(*args, **kwargs), self._trace)
 
-    def conj(self):
-        return apply("conjugate", self)
-
-    conjugate = conj
-
-    def fill(self, value):
-        self[...] = value
-
-    def sort(self, axis=-1, **kwargs):
-        self[...] = apply("sort", self, axis, **kwargs)
-
-    def clip(self, min=None, max=None, **kwargs):
-        return apply("clip", self, min, max, **kwargs)
-
     def put(self, indices, values, mode="raise"):
         self._refuse("put")
-
-    def __divmod__(self, other):
-        return apply("divmod", self, other)
-
-    def __rdivmod__(self, other):
-        return apply("divmod", other, self)
-
-    def __matmul__(self, other):
-        return apply("matmul", self, other)
-
-    def __rmatmul__(self, other):
-        return apply("matmul", other, self)
-
-
-def _method(name):
-    def method(self, *args, **kwargs):
-        return apply(name, self, *args, **kwargs)
-
-    method.__name__ = name
-    return method
 
 
 def _refusal(name, text):
@@ -217,50 +146,11 @@ def _refusal(name, text):
     return method
 
 
-def _operators(name, row):
-    def forward(self, other):
-        return apply(row, self, other)
-
-    def reflected(self, other):
-        return apply(row, other, self)
-
-    def in_place(self, other):
-        self[...] = apply(row, self, other)
-        return self
-
-    setattr(Batched, f"__{name}__", forward)
-    if name not in COMPARISONS:
-        setattr(Batched, f"__r{name}__", reflected)
-        setattr(Batched, f"__i{name}__", in_place)
-
-
-COMPARISONS = {
-    "eq": "equal",
-    "ne": "not_equal",
-    "lt": "less",
-    "le": "less_equal",
-    "gt": "greater",
-    "ge": "greater_equal",
-}
-ARITHMETIC = {
-    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide",
-    "mod": "remainder", "pow": "power", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
-    "lshift": "left_shift", "rshift": "right_shift",
-}  # fmt: skip
-UNARY = {"neg": "negative", "pos": "positive", "invert": "invert", "abs": "absolute"}
-METHODS = (
-    "all any argmax argmin argpartition argsort compress choose count_nonzero cumprod cumsum diagonal dot max mean min "
-    "nonzero prod ptp ravel repeat round searchsorted squeeze std sum swapaxes take trace var"
-)
 _REFUSED = {
     "__bool__": "the truth value", "__float__": "float()", "__int__": "int()", "__complex__": "complex()",
     "__contains__": "`in`", "get": ".get()", "item": ".item()",
     "tolist": ".tolist()", "tobytes": ".tobytes()", "__reduce__": "pickling", "__imatmul__": "@= in place",
 }  # fmt: skip
-for _name, _row in (COMPARISONS | ARITHMETIC).items():
-    _operators(_name, _row)
-for _name, _row in ({name: name for name in METHODS.split()} | {f"__{k}__": row for k, row in UNARY.items()}).items():
-    setattr(Batched, _name, _method(_row))
 for _name, _text in _REFUSED.items():
     setattr(Batched, _name, _refusal(_name, _text))
 
@@ -289,6 +179,9 @@ def apply(name, *args, **kwargs):
     return call(name, SUBSCRIPTS.get(name) or function(name), args, kwargs)
 
 
+Batched._apply = staticmethod(apply)
+
+
 def _get(a, key):
     return a[key]
 
@@ -301,11 +194,8 @@ SUBSCRIPTS = {"getitem": _get, "setitem": _set}
 
 
 def ufunc_call(ufunc, method, inputs, kwargs):
-    if method == "__call__":
-        # the core names where's row select; NumPy's select is another function
-        name = "where" if ufunc.__name__ == "select" else ufunc.__name__
-        return call(name, ufunc, inputs, kwargs)
-    return call(f"ufunc.{method}", getattr(ufunc, method), inputs, kwargs)
+    name, f = of_ufunc(ufunc, method)
+    return call(name, f, inputs, kwargs)
 
 
 def boxed(value):

@@ -19,12 +19,13 @@ import numpy
 
 from .. import _core
 from .._vmap._array import function
+from .._vmap._like import ArrayLike
 from ._mesh import Mesh, Replicate, Shard, even, moved, moved_all
 
 _MOST_PIECES = 8  # a device's pieces of an array; where there would be more they are joined
 
 
-class ShardedArray:
+class ShardedArray(ArrayLike):
     """An array whose elements lie on the devices of a mesh. `shard` and ``asarray(x, device=mesh)`` make them.
 
     It has an ndarray's operators and methods, and NumPy's and treadle's functions take it.
@@ -49,9 +50,7 @@ class ShardedArray:
 
     __slots__ = ("mesh", "shape", "axis", "cuts", "_dtype", "_pieces", "_terms", "_main", "_copies", "_writes",
                  "__weakref__")  # fmt: skip
-    __array_priority__ = 1000.0
     __treadle_ufunc__ = True  # ufuncs call __array_ufunc__ instead of converting it
-    __hash__ = None
 
     # ---- what it is ----
 
@@ -67,30 +66,12 @@ class ShardedArray:
             self._dtype = self.pieces[0][3].dtype
         return self._dtype
 
-    ndim = property(lambda self: len(self.shape))
     device = property(lambda self: self.mesh)
-    itemsize = property(lambda self: self.dtype.itemsize)
-    nbytes = property(lambda self: self.size * self.dtype.itemsize)
     placement = property(lambda self: Replicate() if self.axis is None else Shard(self.axis))
-
-    @property
-    def size(self):
-        n = 1
-        for extent in self.shape:
-            n *= extent
-        return n
 
     @property
     def shards(self):
         return [self.local(i).copy() for i in range(len(self.mesh))]
-
-    def __len__(self):
-        if not self.shape:
-            raise TypeError("len() of unsized object")
-        return self.shape[0]
-
-    def __iter__(self):
-        return (self[i] for i in range(len(self)))
 
     def __repr__(self):
         where = f"{self.placement} over {self.mesh.name}"
@@ -279,11 +260,6 @@ class ShardedArray:
 
     def copy(self, order="C"):
         return self._each(lambda a: a.copy())
-
-    __copy__ = copy
-
-    def __deepcopy__(self, memo):
-        return self.copy()
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True, **kwargs):
         if not copy and self.dtype == numpy.dtype(dtype):

@@ -1,7 +1,9 @@
-"""What a ShardedArray answers to: operators, methods, subscripts, and NumPy's protocols."""
+"""What a ShardedArray answers to beside what all array-like objects do: subscripts, operators that may wait, NumPy's
+protocols."""
 
 from .. import _core
-from .._vmap._array import ARITHMETIC, COMPARISONS, METHODS, UNARY, function, numpy_name
+from .._vmap._array import function, numpy_name
+from .._vmap._like import ARITHMETIC, COMPARISONS, of_ufunc
 from ._array import ShardedArray
 from ._calls import apply, call
 from ._expression import piecewise, settle
@@ -13,12 +15,8 @@ class Methods:
     """They are ShardedArray's; that class stands below the rules that they ask for."""
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
-        ufunc = _core.ufuncs().get(ufunc.__name__, ufunc)
-        if method == "__call__":
-            # the core names where's row select; NumPy's select is another function
-            name = "where" if ufunc.__name__ == "select" else ufunc.__name__
-            return call(name, ufunc, inputs, kwargs)
-        return call(f"ufunc.{method}", getattr(ufunc, method), inputs, kwargs)
+        name, f = of_ufunc(_core.ufuncs().get(ufunc.__name__, ufunc), method)
+        return call(name, f, inputs, kwargs)
 
     def __array_function__(self, func, types, args, kwargs):
         name = numpy_name(func)
@@ -41,58 +39,8 @@ class Methods:
                 return
         call("setitem", None, (self, key, value), {})
 
-    def reshape(self, *shape, order="C", copy=None):
-        shape = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
-        return apply("reshape", self, shape, order)
-
-    def transpose(self, *axes):
-        axes = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
-        return apply("transpose", self, axes or None)
-
-    def flatten(self, order="C"):
-        return apply("ravel", self, order).copy()
-
-    def conj(self):
-        return apply("conjugate", self)
-
-    conjugate = conj
-
-    def fill(self, value):
-        self[...] = value
-
-    def sort(self, axis=-1, **kwargs):
-        self[...] = apply("sort", self, axis, **kwargs)
-
-    def clip(self, min=None, max=None, **kwargs):
-        return apply("clip", self, min, max, **kwargs)
-
-    def __divmod__(self, other):
-        return apply("divmod", self, other)
-
-    def __rdivmod__(self, other):
-        return apply("divmod", other, self)
-
-    def __matmul__(self, other):
-        return apply("matmul", self, other)
-
-    def __rmatmul__(self, other):
-        return apply("matmul", other, self)
-
     def __contains__(self, x):
         return bool((self == x).any())
-
-    T = property(lambda self: apply("transpose", self))
-    mT = property(lambda self: apply("matrix_transpose", self))
-    real = property(lambda self: apply("real", self))
-    imag = property(lambda self: apply("imag", self))
-
-
-def _method(name):
-    def method(self, *args, **kwargs):
-        return apply(name, self, *args, **kwargs)
-
-    method.__name__ = name
-    return method
 
 
 def _operators(name, row):
@@ -117,8 +65,7 @@ def _operators(name, row):
 
 for _name, _row in (COMPARISONS | ARITHMETIC).items():
     _operators(_name, _row)
-for _name, _row in ({name: name for name in METHODS.split()} | {f"__{k}__": row for k, row in UNARY.items()}).items():
-    setattr(ShardedArray, _name, _method(_row))
 for _name, _value in vars(Methods).items():
     if callable(_value) or isinstance(_value, property):
         setattr(ShardedArray, _name, _value)
+ShardedArray._apply = staticmethod(apply)

@@ -12,10 +12,7 @@ from functools import partial
 from .. import _core
 from .._vmap import _array
 from .._vmap._array import (
-    ARITHMETIC,
-    COMPARISONS,
     ITEMS,
-    UNARY,
     Batched,
     Call,
     Unbatched,
@@ -24,6 +21,7 @@ from .._vmap._array import (
     ruled,
     running,
 )
+from .._vmap._like import ARITHMETIC, COMPARISONS, UNARY
 from . import _prim
 from ._prim import Tensor
 from ._register import METHODS
