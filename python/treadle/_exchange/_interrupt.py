@@ -4,9 +4,10 @@
 import contextvars
 import functools
 import threading
-from concurrent.futures import Future
+from concurrent.futures import Future, TimeoutError
 
 FROM = 32 << 20  # bytes of the operands from which on a call may take longer than a tenth of a second
+LOOK = 0.05  # seconds between looks for signals
 
 
 def interruptible(f, nbytes):
@@ -29,6 +30,11 @@ def interruptible(f, nbytes):
                 done.set_exception(error)
 
         threading.Thread(target=run, name="treadle-library", daemon=True).start()
-        return done.result()
+        while True:
+            try:  # Python overlooks a signal that comes just before a wait begins
+                return done.result(LOOK)
+            except TimeoutError:
+                if done.done():
+                    return done.result()  # an error of f itself
 
     return call
