@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 PREFIX ?= /usr/local
 
-.PHONY: build setup demo docs test conformance conformance-numpy conformance-torch conformance-kernels test-aarch64 bench lint format wheel wheel-aarch64 sdist release matrix install sanitize sanitize-python fuzz clean
+.PHONY: build setup demo docs test conformance conformance-numpy conformance-torch conformance-kernels test-aarch64 bench lint format wheel wheel-aarch64 sdist release matrix install sanitize sanitize-python fuzz faults clean
 
 build: ## the libraries and the package, importable with PYTHONPATH=build/tree
 	@tools/setup.sh build
@@ -103,5 +103,9 @@ fuzz: ## readers of bytes and texts under libFuzzer, each for SECONDS=30; ARGS="
 	@tools/setup.sh build fuzz
 	@tools/fuzz.sh build-fuzz $(or $(SECONDS),30) $(ARGS)
 
+faults: ## programs in which requests for memory, threads and files fail, under the sanitizers; ARGS="--each 100 --only orders"
+	@tools/setup.sh build test
+	@tools/faults.sh build-faults $(ARGS)
+
 clean:
-	rm -rf build build-sanitize build-sanitize-python build-fuzz build-aarch64 dist
+	rm -rf build build-sanitize build-sanitize-python build-fuzz build-faults build-aarch64 dist

@@ -3,7 +3,9 @@
 
 #include "base/err.h"
 
+#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { CHUNK = 1 << 14 };
 
@@ -13,7 +15,31 @@ struct td_chunk {
     max_align_t data[];
 };
 
-static max_align_t sink[4 * CHUNK / sizeof(max_align_t)];
+/* What arenas take that have failed. It is used again once all of them are freed. */
+static pthread_mutex_t reserve_mu = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    size_t used, arenas;
+    _Alignas(max_align_t) char data[TD_ARENA_RESERVE];
+} reserve;
+
+static void *
+from_reserve(td_arena *a, size_t size)
+{
+    void *p = NULL;
+
+    size = (size + 15) & ~(size_t)15;
+    pthread_mutex_lock(&reserve_mu);
+    if (!a->reserved && !reserve.arenas++)
+        reserve.used = 0;
+    a->reserved = true;
+    if (sizeof reserve.data - reserve.used >= size) {
+        p = memset(reserve.data + reserve.used, 0, size);
+        reserve.used += size;
+    }
+    pthread_mutex_unlock(&reserve_mu);
+    TD_ASSERT(p); /* the reserve is used up */
+    return p;
+}
 
 void *
 td_alloc_big(td_arena *a, size_t size)
@@ -44,8 +70,7 @@ td_alloc(td_arena *a, size_t size)
 {
     void *p = td_alloc_big(a, size);
 
-    TD_ASSERT(p || size <= sizeof sink);
-    return p ? p : sink;
+    return p ? p : from_reserve(a, size);
 }
 
 void
@@ -56,6 +81,11 @@ td_arena_free(td_arena *a)
     for (c = a->head; c; c = next) {
         next = c->next;
         free(c);
+    }
+    if (a->reserved) {
+        pthread_mutex_lock(&reserve_mu);
+        reserve.arenas--;
+        pthread_mutex_unlock(&reserve_mu);
     }
     *a = (td_arena){0};
 }

@@ -19,12 +19,17 @@ td_map_get(const td_map *m, td_hash key)
     return m->cap ? map_find(m->slot, m->cap, key)->val : NULL;
 }
 
-static td_status
-map_grow(td_map *m)
+td_status
+td_map_room(td_map *m, size_t n)
 {
-    size_t cap = m->cap ? 2 * m->cap : 64;
-    struct td_map_slot *slot = calloc(cap, sizeof *slot);
+    size_t cap = m->cap ? m->cap : 64;
+    struct td_map_slot *slot;
 
+    while (4 * (m->n + n) > 3 * cap)
+        cap *= 2;
+    if (cap == m->cap)
+        return TD_OK;
+    slot = calloc(cap, sizeof *slot);
     if (!slot)
         return td_fail(TD_ERR_NOMEM, "map: %zu slots", cap);
     for (size_t i = 0; i < m->cap; i++)
@@ -41,8 +46,7 @@ td_map_set(td_map *m, td_hash key, void *val)
 {
     struct td_map_slot *s;
 
-    if (4 * m->n >= 3 * m->cap)
-        TD_TRY(map_grow(m));
+    TD_TRY(td_map_room(m, 1));
     s = map_find(m->slot, m->cap, key);
     m->n += !s->val;
     *s = (struct td_map_slot){key, val};

@@ -16,6 +16,7 @@ typedef struct td_map {
 
 void     *td_map_get(const td_map *m, td_hash key);            /* borrowed; NULL when absent */
 td_status td_map_set(td_map *m, td_hash key, void *val);       /* val is not NULL; replaces */
+td_status td_map_room(td_map *m, size_t n);                    /* the next n td_map_set will not fail */
 void      td_map_remove(td_map *m, td_hash key);               /* does nothing when absent */
 void      td_map_free(td_map *m);                              /* frees the slots, not what they point to */
 

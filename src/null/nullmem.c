@@ -215,7 +215,7 @@ page_up(size_t n)
 static int
 file_get(size_t nbytes, uint64_t *at)
 {
-    if (!drv.fd)
+    if (drv.fd <= 0)
         drv.fd = memfd_create("treadle-null", MFD_CLOEXEC);
     if (drv.fd < 0 || drv.bytes + nbytes > NULL_MEMORY ||
         ftruncate(drv.fd, (off_t)(drv.top + page_up(nbytes))))

@@ -30,15 +30,48 @@ type_key(const td_type *t)
     return td_hash_u64(h, (uint64_t)t->size << 32 | t->align);
 }
 
+/* Where types are written, which live as long as the process. */
+static struct {
+    char *at;
+    size_t left;
+} room;
+
+/* As much as the types of a large function take. */
+enum { ROOM = 64 << 10, BLOCK = 512 << 10, TYPES = 500 };
+
+td_status
+td_type_room(void)
+{
+    if (room.left < ROOM) {
+        char *p = malloc(BLOCK);
+
+        if (!p)
+            return td_fail(TD_ERR_NOMEM, "compiling: host memory is out");
+        room.at = p;
+        room.left = BLOCK;
+    }
+    return td_map_room(&made, TYPES);
+}
+
+static void *
+place(size_t nbytes)
+{
+    size_t size = (nbytes + 16) & ~(size_t)15;
+    void *q = room.at;
+
+    if (size <= room.left) {
+        room.at += size;
+        room.left -= size;
+    } else
+        q = malloc(size);
+    TD_ASSERT(q); /* td_type_room saw to it */
+    return q;
+}
+
 static void *
 copy_of(const void *p, size_t nbytes)
 {
-    void *q = malloc(nbytes + 1); /* types are few and live as long as the process */
-
-    TD_ASSERT(q);
-    if (nbytes)
-        memcpy(q, p, nbytes);
-    return q;
+    return nbytes ? memcpy(place(nbytes), p, nbytes) : place(0);
 }
 
 /* The type that equals t, whose lists are the caller's; name is copied. */
@@ -50,6 +83,7 @@ intern(td_type t, const char *name)
 
     if (p)
         return p;
+    (void)td_type_room(); /* there is some left if it fails */
     p = copy_of(&t, sizeof t);
     p->name = strcpy(copy_of(name, strlen(name)), name);
     if (t.item)
@@ -286,9 +320,11 @@ td_type_set_fields(const td_type *class, const char *const *name, const td_type 
                    uint32_t n)
 {
     td_type *own = td_map_get(&made, type_key(class));
-    td_field *f = calloc(n + 1, sizeof *f);
+    td_field *f;
 
-    TD_ASSERT(own == class && !own->field && f);
+    (void)td_type_room();
+    f = place(n * sizeof *f);
+    TD_ASSERT(own == class && !own->field);
     for (uint32_t i = 0; i < n; i++)
         f[i] = (td_field){.name = strcpy(copy_of(name[i], strlen(name[i])), name[i]),
                           .type = plain_type(type[i])};

@@ -5,6 +5,7 @@
  */
 #ifndef TD_FRONT_TYPE_H
 #define TD_FRONT_TYPE_H
+#include "base/err.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "type/dtype.h"
@@ -49,6 +50,9 @@ typedef struct td_type {
     uint32_t size, align;
     const char *name; /* as errors and explain show it: "float32", "array(float32, 2d, C)" */
 } td_type;
+
+/* Makes room for the types of one more function, so that none of the functions below, which cannot fail, lacks memory. */
+td_status td_type_room(void);
 
 const td_type *td_type_num(td_dtype dt);
 const td_type *td_type_weak(char kind); /* 'i', 'f' or 'c': Python's int, float, complex */

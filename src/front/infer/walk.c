@@ -249,9 +249,10 @@ td_front(const td_source *s, const td_host *host, const td_type *const *arg, uin
               .made = out,
               .numba = how->numba,
               .checked = how->checked};
-    td_status st = TD_OK;
+    td_status st;
 
     *out = (td_made){0};
+    TD_TRY(td_type_room());
     do {
         if (w.walks >= MAX_WALKS + w.joins.n + w.sites.n)
             st = td_fail(TD_ERR_TYPE,

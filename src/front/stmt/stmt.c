@@ -524,6 +524,8 @@ stmt_delete(walk *w, uint32_t node)
 static td_status
 stmt(walk *w, uint32_t node)
 {
+    if (w->mem->failed)
+        return td_fail(TD_ERR_NOMEM, "compiling %s: host memory is out", w->f->name);
     w->node = node;
     at_line(w, node);
     switch (kind_of(w, node)) {

@@ -5,6 +5,7 @@
 
 #include "jit/jit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The exception class for a CUresult, grouped as PyCUDA does; code 0 gets the general class. */
@@ -73,6 +74,16 @@ py_raise(td_status st)
     }
     set_text(type, td_error());
     return NULL;
+}
+
+void *
+py_calloc(size_t n, size_t size)
+{
+    void *p = calloc(n, size);
+
+    if (!p)
+        PyErr_NoMemory();
+    return p;
 }
 
 bool

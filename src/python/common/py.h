@@ -51,6 +51,7 @@ extern py_state py;
 /* ---- fail.c ---- */
 PyObject *py_raise(td_status st); /* the exception for st with the core's text; always NULL */
 bool      py_ok(td_status st);    /* false: raised */
+void     *py_calloc(size_t n, size_t size); /* zeroed, for free(); NULL: MemoryError is raised */
 bool      py_warn(void);          /* issues the warning that jit/ left, if any */
 /* py_keep keeps the pending exception while a failure passes through the core, and returns that failure's
  * status. py_raise raises it again by the number of td_error_code.  From any thread, with the GIL. */

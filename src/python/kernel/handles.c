@@ -82,9 +82,10 @@ py_handle_object(uint32_t h)
 void
 py_handles_drop(PyObject *keep)
 {
-    PyObject *number, *o;
+    PyObject *number, *o, *type, *value, *trace;
     Py_ssize_t at = 0;
 
+    PyErr_Fetch(&type, &value, &trace); /* often the reason why the keeper goes */
     while (keep && PyDict_Next(keep, &at, &number, &o)) {
         uint32_t h = (uint32_t)PyLong_AsUnsignedLong(number);
         PyObject *place;
@@ -99,4 +100,5 @@ py_handles_drop(PyObject *keep)
         PyErr_Clear();
     }
     Py_XDECREF(keep);
+    PyErr_Restore(type, value, trace);
 }

@@ -389,7 +389,7 @@ py_kernel_init(PyObject *m)
 
     py_report_init();
     py.dispatcher = (PyTypeObject *)PyType_FromSpec(&spec);
-    return py.dispatcher && py_boxes_init(m) && py_instance_init(m) && init_launcher() &&
-           py_syntax_init(m) &&
+    return py.dispatcher && py_ok(td_type_room()) && py_boxes_init(m) && py_instance_init(m) &&
+           init_launcher() && py_syntax_init(m) &&
            PyModule_AddObjectRef(m, "Dispatcher", (PyObject *)py.dispatcher) == 0;
 }

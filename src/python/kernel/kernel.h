@@ -186,6 +186,7 @@ typedef struct py_asking {
 } py_asking;
 
 void py_asking_begin(py_asking *a, py_dispatcher *d, py_spec *spec);
+bool py_unforgotten(void); /* true: raised what made an answer wrong, MemoryError or Ctrl-C; after the compilation */
 
 /* ---- arguments (kernelargs.c) ---- */
 

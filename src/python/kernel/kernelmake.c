@@ -326,7 +326,7 @@ run_front(py_spec *s, bool gpu, bool alone)
         st = td_fail(TD_ERR_NOMEM, "%s: memory is out while it is compiled", source->name);
     if (!st)
         s->made.fn.name = plain_name(s, source->name);
-    return py_ok(st);
+    return !py_unforgotten() && py_ok(st);
 }
 
 /* The array on the device. NumPy's arrays have the order there that describe_numpy promises: C's. */

@@ -165,6 +165,8 @@ fill_locals(PyObject *o, td_source *s)
 
     if (!all)
         PyErr_Clear();
+    if (!ok)
+        PyErr_NoMemory();
     s->declared = names;
     s->declared_type = types;
     while (ok && all && PyDict_Next(all, &at, &name, &type)) {

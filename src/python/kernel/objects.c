@@ -10,6 +10,36 @@
 
 /* ---- dependencies ---- */
 
+/* What py_forget has kept. */
+static struct {
+    PyObject *type, *value, *trace;
+} kept;
+
+/* Clears the exception that stands, which says that something is not there. One that says nothing of the program, for
+ * want of memory or by Ctrl-C, ends the compilation: py_unforgotten raises it. */
+static void
+py_forget(void)
+{
+    PyObject *e = PyErr_Occurred();
+
+    if (!e || kept.type ||
+        (!PyErr_GivenExceptionMatches(e, PyExc_MemoryError) &&
+         PyErr_GivenExceptionMatches(e, PyExc_Exception)))
+        PyErr_Clear();
+    else
+        PyErr_Fetch(&kept.type, &kept.value, &kept.trace);
+}
+
+bool
+py_unforgotten(void)
+{
+    if (!kept.type)
+        return false;
+    PyErr_Restore(kept.type, kept.value, kept.trace);
+    kept.type = kept.value = kept.trace = NULL;
+    return true;
+}
+
 bool
 py_depend(py_spec *s, PyObject *space, PyObject *name, PyObject *value, bool attr)
 {
@@ -102,7 +132,7 @@ give_handle(py_asking *a, PyObject *v, uint32_t *out, const char *what)
             return TD_OK;
         return td_fail(TD_ERR_NOMEM, "%s: memory is out", what);
     }
-    PyErr_Clear();
+    py_forget();
     return td_fail(TD_ERR_VALUE, "%s is not defined", what);
 }
 
@@ -139,7 +169,7 @@ depend_on_attribute(py_spec *s, PyObject *o, PyObject *key, PyObject *v)
 
     if (dict ? is_own_intrinsic(v) : py_intrinsic(v) >= 0)
         return true;
-    PyErr_Clear();
+    py_forget();
     if (dict && PyDict_GetItemWithError(dict, key) == v)
         return py_depend(s, dict, key, v, false);
     return py_depend(s, o, key, v, true);
@@ -184,7 +214,7 @@ stand_in_of(PyObject *key)
 
     Py_XDECREF(all);
     Py_XDECREF(module);
-    PyErr_Clear();
+    py_forget();
     return v;
 }
 
@@ -250,7 +280,7 @@ overload_chooser(PyObject *function, bool *itself)
     PyObject *module, *known, *f = PyObject_GetAttrString(function, "_td_implementation");
     int has;
 
-    PyErr_Clear();
+    py_forget();
     *itself = !f;
     if (f)
         return f;
@@ -258,7 +288,7 @@ overload_chooser(PyObject *function, bool *itself)
     known = module ? PyObject_GetAttrString(module, "FACTORIES") : NULL;
     has = known ? PyDict_Contains(known, function) : 0;
     Py_XDECREF(known);
-    PyErr_Clear();
+    py_forget();
     return has == 1 ? PyObject_GetAttrString(module, "implementation") : NULL;
 }
 
@@ -300,7 +330,7 @@ static const struct {
 static td_status
 fail_unusable(const char *what)
 {
-    PyErr_Clear();
+    py_forget();
     return td_fail(TD_ERR_TYPE, "%s cannot be used in a kernel", what);
 }
 
@@ -313,7 +343,7 @@ is_enum(PyObject *class)
     int is = base ? PyObject_IsSubclass(class, base) : 0;
 
     Py_XDECREF(base);
-    PyErr_Clear();
+    py_forget();
     return is > 0;
 }
 
@@ -341,7 +371,7 @@ describe_number(PyObject *o, td_objinfo *out)
 
     if (PyUnicode_Check(o) || PyTuple_Check(o) || py_is_array(o) || PyType_Check(o) ||
         py_number(o, &out->num, &weak) <= 0)
-        return PyErr_Clear(), 0;
+        return py_forget(), 0;
     if (weak == 'i' && out->num.dt == TD_F64) /* beyond 64 bits */
         return 0;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -410,7 +440,7 @@ describe_named(py_asking *a, PyObject *o, td_objinfo *out)
                                        : PyObject_GetAttrString(o, "_fields");
     td_status st = TD_SKIP;
 
-    PyErr_Clear();
+    py_forget();
     if (fields && PyTuple_Check(fields))
         st = describe_tuple(a, fields, out);
     Py_XDECREF(fields);
@@ -472,7 +502,7 @@ is_numpys(PyObject *o, const char *name)
     bool r = class && PyObject_IsInstance(o, class) == 1;
 
     Py_XDECREF(class);
-    PyErr_Clear();
+    py_forget();
     return r;
 }
 
@@ -483,7 +513,7 @@ is_function(PyObject *o)
 
     if (!class) {
         class = py_package("types", "FunctionType");
-        PyErr_Clear();
+        py_forget();
     }
     return class && PyObject_IsInstance(o, class) == 1;
 }
@@ -498,6 +528,11 @@ describe_function(py_asking *a, PyObject *o, td_objinfo *out)
         td_status st;
 
         PyErr_Fetch(&type, &value, &trace);
+        if (type && PyErr_GivenExceptionMatches(type, PyExc_MemoryError)) {
+            PyErr_Restore(type, value, trace);
+            py_forget();
+            return td_fail(TD_ERR_NOMEM, "reading a function: memory is out");
+        }
         text = value ? PyObject_Str(value) : NULL;
         why = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
         st = type == PyExc_OSError ? TD_ERR_IO : TD_ERR_VALUE;
@@ -521,7 +556,7 @@ describe_other(py_asking *a, PyObject *o, td_objinfo *out)
     const char *s = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
     char *copy = td_alloc(&a->spec->mem, 96);
 
-    PyErr_Clear();
+    py_forget();
     PyOS_snprintf(copy, 96, "%.80s%s", s ? s : "an object", s && strlen(s) > 80 ? "…" : "");
     Py_XDECREF(text);
     Py_XDECREF(name);
@@ -581,7 +616,7 @@ describe_object(py_asking *a, PyObject *o, td_objinfo *out)
         out->number = r;
         return TD_OK;
     }
-    PyErr_Clear();
+    py_forget();
     if (is_numpys(o, "ndarray") || is_numpys(o, "void"))
         return describe_numpy(o, out);
     if (describe_number(o, out))
@@ -635,7 +670,7 @@ ask_advice(void *ctx, uint32_t obj)
     const char *s = text && PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
 
     (void)ctx;
-    PyErr_Clear();
+    py_forget();
     Py_XDECREF(advice);
     Py_XDECREF(text);
     return s;

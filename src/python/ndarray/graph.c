@@ -82,11 +82,13 @@ capture_begin(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     if (nargs != 2 || !py_device(args[0], &d) || !capture_arrays(args[1], &in, &n))
         goto out;
     place = calloc((size_t)n + 1, sizeof *place);
-    self = PyObject_New(capture, capture_type);
-    if (!place || !self) {
+    if (!place) {
         PyErr_NoMemory();
         goto out;
     }
+    self = PyObject_New(capture, capture_type);
+    if (!self)
+        goto out;
     self->c = NULL;
     self->keep = PyList_New(0);
     if (!self->keep || !py_ok(td_capture_begin(d, in, n, &self->c, place)))

@@ -302,7 +302,7 @@ custom(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     for (int i = 0; i < 2 && ok; i++)
         ok = pt_variables("_grad_custom", args[i + 2], i == 0, &keep[i], &set[i], &n[i]);
     if (ok)
-        ok = (out = calloc((size_t)n[1] + 1, sizeof *out)) &&
+        ok = (out = py_calloc((size_t)n[1] + 1, sizeof *out)) &&
              (capsule = PyCapsule_New(&c, node_gone, NULL)) &&
              (c.object = PyTuple_Pack(3, args[0], args[1], capsule));
     if (ok)
