@@ -546,5 +546,10 @@ def multi_dot(arrays, *, out=None):
     return r if out is None else into_dot("multi_dot", r, out)
 
 
+globals().update(
+    (name, _core.door(f"linalg.{name}", value))
+    for name, value in list(globals().items())
+    if name in __all__ and name != "LinAlgError"
+)
 __getattr__ = _refusing(__name__)
 __dir__ = _dir_of(__name__)

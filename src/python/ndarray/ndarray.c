@@ -406,7 +406,7 @@ number_of_fraction(PyObject *shape)
 }
 
 static PyObject *
-ndarray_make(PyTypeObject *type, PyObject *args, PyObject *kw)
+make_own(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"shape",   "dtype", "buffer", "offset",
                             "strides", "order", "memptr", NULL};
@@ -440,6 +440,22 @@ ndarray_make(PyTypeObject *type, PyObject *args, PyObject *kw)
     layout = py_layout(NULL, &checked, letter);
     r = py_new();
     return r ? py_done(r, py_empty_as(dev, (td_dtype)dt, &layout, &r->a)) : NULL;
+}
+
+/* An array of NumPy's where the dtype is none of numbers. */
+static PyObject *
+ndarray_make(PyTypeObject *type, PyObject *args, PyObject *kw)
+{
+    PyObject *r = make_own(type, args, kw), *name, *f;
+
+    if (r || !PyErr_ExceptionMatches(py.no_numbers))
+        return r;
+    name = PyUnicode_FromString("ndarray");
+    f = name ? py_instead("function", name) : NULL;
+    r = f ? PyObject_Call(f, args, kw) : NULL;
+    Py_XDECREF(f);
+    Py_XDECREF(name);
+    return r;
 }
 
 static PyMemberDef members[] = {
@@ -573,6 +589,47 @@ ndarray_gather(void)
               sizeof rows / sizeof *rows);
 }
 
+/* isinstance(x, treadle.ndarray): arrays of NumPy's that hold no numbers, which a program that imports treadle in
+ * NumPy's place has made by the same functions, are instances as well. */
+static PyObject *
+is_instance(PyObject *cls, PyObject *x)
+{
+    PyObject *numpys = py.numpy && cls == (PyObject *)py.ndarray && !py_is_array(x)
+                           ? PyObject_GetAttrString(py.numpy, "ndarray")
+                           : NULL,
+             *f = NULL, *r;
+    bool theirs = numpys && PyType_IsSubtype(Py_TYPE(x), (PyTypeObject *)numpys);
+
+    Py_XDECREF(numpys);
+    if (PyErr_Occurred())
+        return NULL;
+    if (!theirs)
+        return PyObject_CallMethod((PyObject *)&PyType_Type, "__instancecheck__", "OO", cls, x);
+    f = py_package("treadle._exchange._foreign", "holds_no_numbers");
+    r = f ? PyObject_CallFunctionObjArgs(f, x, NULL) : NULL;
+    Py_XDECREF(f);
+    return r;
+}
+
+/* Gives the type of arrays a type of its own, which answers isinstance. */
+static bool
+answer_isinstance(void)
+{
+    static PyMethodDef checks[] = {{"__instancecheck__", is_instance, METH_O, NULL},
+                                   {NULL, NULL, 0, NULL}};
+    static PyType_Slot kind_slots[] = {{Py_tp_methods, checks}, {0, NULL}};
+    static PyType_Spec spec = {
+        .name = "treadle._core.array_type",
+        .flags = Py_TPFLAGS_DEFAULT,
+        .slots = kind_slots,
+    };
+    PyObject *kind = PyType_FromSpecWithBases(&spec, (PyObject *)&PyType_Type);
+
+    if (kind)
+        Py_SET_TYPE((PyObject *)py.ndarray, (PyTypeObject *)kind); /* as make_number_type does */
+    return kind != NULL;
+}
+
 /* Two types: a number is no ndarray for isinstance, as NumPy's scalars are none, but has all that arrays have but the
  * container's methods. The package's own code knows the base as ndarray. */
 bool
@@ -598,7 +655,7 @@ py_ndarray_init(PyObject *m)
     py.base = (PyTypeObject *)PyType_FromSpec(&base);
     py.ndarray =
         py.base ? (PyTypeObject *)PyType_FromSpecWithBases(&spec, (PyObject *)py.base) : NULL;
-    ok = priority && py.ndarray &&
+    ok = priority && py.ndarray && answer_isinstance() &&
          PyObject_SetAttrString((PyObject *)py.base, "__array_priority__", priority) == 0 &&
          PyObject_SetAttrString((PyObject *)py.ndarray, "__hash__", Py_None) == 0;
     Py_XDECREF(priority);
