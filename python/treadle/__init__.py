@@ -151,7 +151,7 @@ def __getattr__(name):
     if name in _FROM:
         value = getattr(_load(_FROM[name]), name)
         if _FROM[name].startswith(_DOORS) and type(value) in (type(_load), type(len)):
-            value = _core.door(name, value)
+            value = _door(name, value)
     elif name in _MODULES:
         return _load(name)
     elif name == "bfloat16":  # NumPy has none; a dtype that this package's functions take
@@ -164,6 +164,18 @@ def __getattr__(name):
         value = _load("_numpy._names").find(name)
     globals()[name] = value
     return value
+
+
+def _door(name, f):
+    """The door of a function of the package's (src/python/common/door.c): one for all of its names."""
+    if (f.__module__ or "").partition(".")[0] == "numpy":
+        return f
+    if f not in _doors:
+        _doors[f] = _core.door(f.__name__ if f.__name__ in _FROM else name, f)
+    return _doors[f]
+
+
+_doors = {}
 
 
 def _load(module):
