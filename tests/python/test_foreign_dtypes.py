@@ -163,6 +163,8 @@ np.array([1.0, 2, 3])[np.ma.array([0, 2])]
 np.longdouble(3) * np.array([1, 2, 3])
 np.add.reduce(np.array([1, 2], dtype=object))
 np.array([[1, 2], [3, 4]]) + np.matrix([[1, 2], [3, 4]])
+np.array([[1, 2], [3, 4]]) @ np.matrix([[1, 2], [3, 4]])
+np.matrix([[1, 2], [3, 4]]) @ np.array([[1, 2], [3, 4]])
 np.ma.array([1, 2, 3], mask=[0, 1, 0]) * np.array([1, 2, 3])
 np.multiply.outer(np.array([1, 2], dtype=object), [1, 2])
 np.minimum.accumulate(np.array([3, 1, 2], dtype=object))
@@ -237,3 +239,51 @@ def test_functions_are_found_by_name_and_described(name):
     assert td.vstack is td.row_stack
     assert pickle.loads(pickle.dumps(f)) is f and copy.deepcopy(f) is f
     assert callable(f) and f.__doc__ and "function" in repr(f)
+
+
+SUBCLASS = """
+class Info(np.ndarray):
+    def __new__(cls, data, info=None):
+        self = np.asarray(data).view(cls)
+        self.info = info
+        return self
+
+    def __array_finalize__(self, from_):
+        self.info = getattr(from_, "info", None)
+
+    def twice(self):
+        return self * 2
+
+class Plain(np.ndarray):
+    def __new__(cls, n):
+        return np.ndarray.__new__(cls, (n,), dtype=float)
+
+class Deep(Info):
+    def __getitem__(self, key):
+        return super().__getitem__(key)
+
+a = Info([1.0, 2.0, 3.0], "m")
+b = np.arange(3.0)
+p = Plain(3)
+p[:] = 4
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    "a.twice() | a + b | b + a | b * a | np.sin(a) | np.add(b, a) | a[1:] | np.sum(a) | a.mean() | np.concatenate([a, b]) | p | "
+    "p + b | np.sqrt(p) | np.dot(a, b) | b[np.argsort(a)] | Deep(b, 1)[:2] | np.where(a > 1, a, b) | np.zeros_like(a) | "
+    "np.asarray(a) | a.copy() | b == a | b @ a | -a | np.maximum(a, b) | np.cumsum(a) | a.reshape(3, 1) * b".split(" | "),
+)
+def test_classes_that_programs_derive(text):
+    kinds = []
+    for lib in (np, td):
+        scope = {"np": lib}
+        exec(SUBCLASS, scope)
+        r = eval(text, scope)
+        kinds.append((type(r).__name__, getattr(r, "info", None), np.asarray(r).tolist()))
+        assert isinstance(scope["a"], lib.ndarray) and isinstance(scope["p"], lib.ndarray)
+        assert issubclass(scope["Deep"], scope["Info"])
+    theirs, ours = kinds
+    assert ours[1:] == theirs[1:]
+    assert ours[0] == theirs[0] or {ours[0], theirs[0]} <= {"ndarray", "float64"}

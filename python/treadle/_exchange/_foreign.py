@@ -11,6 +11,7 @@ import operator
 
 import numpy
 
+from .. import _core
 from . import _host
 
 _WHY = "text, objects, dates and records are NumPy's"
@@ -60,6 +61,22 @@ def _method(name, /, x, *args, **kwargs):
     return _host.fallback(f"ndarray.{name}", theirs, (x, *args), kwargs, _WHY)
 
 
-def holds_no_numbers(x):
-    """Whether x, an array of NumPy's, has a dtype that treadle lacks."""
-    return x.dtype.char not in _host._DTYPES or not x.dtype.isnative
+# ---- the class ----
+
+
+def is_instance(x):
+    """Whether x, an array of NumPy's, counts as a treadle.ndarray: it holds no numbers, or is of a class of the
+    program's."""
+    return x.dtype.char not in _host._DTYPES or not x.dtype.isnative or hasattr(x, "_td_of_program")
+
+
+def subclass(name, bases, namespace, **keywords):
+    """The class that a program derives from treadle.ndarray: one of numpy.ndarray, whose objects and the work on them
+    are NumPy's."""
+    own = tuple(numpy.ndarray if b is _core.ndarray_of_programs else b for b in bases)
+    return type(name, own, {**namespace, "_td_of_program": True}, **keywords)
+
+
+def new(cls, *args, **kwargs):
+    """treadle.ndarray.__new__ of such a class."""
+    return numpy.ndarray.__new__(cls, *args, **kwargs)

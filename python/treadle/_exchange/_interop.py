@@ -102,7 +102,9 @@ def _classed(values):
     return any(
         _classed(v)
         if isinstance(v, (tuple, list))
-        else isinstance(v, numpy.ndarray) and type(v) is not numpy.ndarray and v.__array_priority__ > 0
+        else isinstance(v, numpy.ndarray)
+        and type(v) is not numpy.ndarray
+        and (v.__array_priority__ > 0 or hasattr(v, "_td_of_program"))
         for v in values
     )
 
@@ -171,7 +173,7 @@ def _ours_for(ufunc):
     name = ufunc.__name__
     if getattr(numpy, name, None) is ufunc or (name == "clip" and ufunc.nin == 3):
         value = getattr(treadle, name, None) if name in treadle._FROM or name in vars(treadle) else None
-        return value if callable(value) else None
+        return value if callable(value) and value is not ufunc else None
     special = sys.modules.get("scipy.special")
     if special is not None and getattr(special, name, None) is ufunc:
         return getattr(treadle.scipy.special, name, None)

@@ -100,7 +100,7 @@ LEFT_OUT_OF = {
         "compiled modules of NumPy's, not functions": "mtrand bit_generator",
     },
     "polynomial": {"a tool for testing NumPy itself": "test"},
-    "ndarray": {"arrays here have no subclasses": "__array_finalize__"},
+    "ndarray": {"classes that programs derive are numpy.ndarray's": "__array_finalize__"},
 }
 
 

@@ -83,6 +83,8 @@ py_numpy_has_class(PyObject *o)
 
     if (!ndarray || Py_IS_TYPE(o, ndarray) || !PyType_IsSubtype(Py_TYPE(o), ndarray))
         return 0;
+    if (PyObject_HasAttrString(o, "_td_of_program"))
+        return 1;
     priority = PyObject_GetAttrString(o, "__array_priority__");
     above = priority ? PyFloat_AsDouble(priority) : -1;
     Py_XDECREF(priority);

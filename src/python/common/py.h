@@ -84,6 +84,9 @@ void *py_allocate(PyTypeObject *type);
 void  py_free(PyObject *self);
 /* Makes a type and enters it in the module under that name. */
 bool  py_add_type(PyObject *module, const char *name, PyType_Spec *spec, PyTypeObject **out);
+/* Gives treadle.ndarray a type of its own, which answers isinstance and class statements. */
+bool  py_class_of_arrays(PyTypeObject *type);
+PyObject *py_new_array(PyObject *unused, PyObject *args, PyObject *kw); /* treadle.ndarray.__new__ */
 
 /* ---- wrap.c ---- */
 py_ndarray *py_new(void);    /* empty: a.store is NULL */
@@ -278,8 +281,8 @@ typedef struct py_numpy_parts {
 } py_numpy_parts;
 
 /* False: o is no numpy.ndarray (a subclass's is none) of a dtype that we have made arrays of; raises nothing. */
-/* 1: an array of a subclass of NumPy's with a meaning of its own (a matrix, a masked array, a quantity), which its
- * __array_priority__ tells; 0: none; -1: exception */
+/* 1: an array of a subclass of NumPy's with a meaning of its own: a matrix, a masked array, a quantity, which its
+ * __array_priority__ tells, or of a class that a program derived from treadle.ndarray; 0: none; -1: exception */
 int       py_numpy_has_class(PyObject *o);
 bool      py_numpy_look(PyObject *o, py_numpy_parts *out);
 /* Copies the elements of a numpy.ndarray in C order, as td_dtype dt (negative: its own).  1: done; 0: another object; -1: raised. */

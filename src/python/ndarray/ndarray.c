@@ -528,17 +528,19 @@ static const PyType_Slot own_slots[] = {
 };
 
 /* What arrays have beside it, and NumPy's scalars lack: they are containers. */
+static PyMethodDef container_methods[] = {
+    {"__new__", PY_FAST(py_new_array), METH_VARARGS | METH_KEYWORDS | METH_STATIC | METH_COEXIST,
+     NULL},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyType_Slot container_slots[] = {
-    PY_SLOT(Py_tp_dealloc, ndarray_dealloc),
-    PY_SLOT(Py_tp_new, ndarray_make),
-    {Py_tp_doc, (void *)(uintptr_t)ndarray_doc},
-    PY_SLOT(Py_tp_iter, iterate),
-    PY_SLOT(Py_mp_length, ndarray_length),
-    PY_SLOT(Py_sq_length, ndarray_length),
-    PY_SLOT(Py_sq_item, py_item),
+    {Py_tp_methods, container_methods},     PY_SLOT(Py_tp_dealloc, ndarray_dealloc),
+    PY_SLOT(Py_tp_new, ndarray_make),       {Py_tp_doc, (void *)(uintptr_t)ndarray_doc},
+    PY_SLOT(Py_tp_iter, iterate),           PY_SLOT(Py_mp_length, ndarray_length),
+    PY_SLOT(Py_sq_length, ndarray_length),  PY_SLOT(Py_sq_item, py_item),
     PY_SLOT(Py_mp_subscript, py_subscript), /* else __getitem__ would be sq_item's */
-    PY_SLOT(Py_sq_contains, contains),
-    {0, NULL},
+    PY_SLOT(Py_sq_contains, contains),      {0, NULL},
 };
 
 /* ---- collecting the type's parts ---- */
@@ -589,47 +591,6 @@ ndarray_gather(void)
               sizeof rows / sizeof *rows);
 }
 
-/* isinstance(x, treadle.ndarray): arrays of NumPy's that hold no numbers, which a program that imports treadle in
- * NumPy's place has made by the same functions, are instances as well. */
-static PyObject *
-is_instance(PyObject *cls, PyObject *x)
-{
-    PyObject *numpys = py.numpy && cls == (PyObject *)py.ndarray && !py_is_array(x)
-                           ? PyObject_GetAttrString(py.numpy, "ndarray")
-                           : NULL,
-             *f = NULL, *r;
-    bool theirs = numpys && PyType_IsSubtype(Py_TYPE(x), (PyTypeObject *)numpys);
-
-    Py_XDECREF(numpys);
-    if (PyErr_Occurred())
-        return NULL;
-    if (!theirs)
-        return PyObject_CallMethod((PyObject *)&PyType_Type, "__instancecheck__", "OO", cls, x);
-    f = py_package("treadle._exchange._foreign", "holds_no_numbers");
-    r = f ? PyObject_CallFunctionObjArgs(f, x, NULL) : NULL;
-    Py_XDECREF(f);
-    return r;
-}
-
-/* Gives the type of arrays a type of its own, which answers isinstance. */
-static bool
-answer_isinstance(void)
-{
-    static PyMethodDef checks[] = {{"__instancecheck__", is_instance, METH_O, NULL},
-                                   {NULL, NULL, 0, NULL}};
-    static PyType_Slot kind_slots[] = {{Py_tp_methods, checks}, {0, NULL}};
-    static PyType_Spec spec = {
-        .name = "treadle._core.array_type",
-        .flags = Py_TPFLAGS_DEFAULT,
-        .slots = kind_slots,
-    };
-    PyObject *kind = PyType_FromSpecWithBases(&spec, (PyObject *)&PyType_Type);
-
-    if (kind)
-        Py_SET_TYPE((PyObject *)py.ndarray, (PyTypeObject *)kind); /* as make_number_type does */
-    return kind != NULL;
-}
-
 /* Two types: a number is no ndarray for isinstance, as NumPy's scalars are none, but has all that arrays have but the
  * container's methods. The package's own code knows the base as ndarray. */
 bool
@@ -655,7 +616,7 @@ py_ndarray_init(PyObject *m)
     py.base = (PyTypeObject *)PyType_FromSpec(&base);
     py.ndarray =
         py.base ? (PyTypeObject *)PyType_FromSpecWithBases(&spec, (PyObject *)py.base) : NULL;
-    ok = priority && py.ndarray && answer_isinstance() &&
+    ok = priority && py.ndarray && py_class_of_arrays(py.ndarray) &&
          PyObject_SetAttrString((PyObject *)py.base, "__array_priority__", priority) == 0 &&
          PyObject_SetAttrString((PyObject *)py.ndarray, "__hash__", Py_None) == 0;
     Py_XDECREF(priority);

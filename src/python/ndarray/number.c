@@ -364,8 +364,8 @@ nb_matmul(PyObject *x, PyObject *y)
 {
     PyObject *f, *r;
 
-    if (!matrix_operand(x) || !matrix_operand(y))
-        return Py_NewRef(Py_NotImplemented);
+    if (!matrix_operand(x) || !matrix_operand(y) || py_numpy_has_class(x) || py_numpy_has_class(y))
+        return PyErr_Occurred() ? NULL : Py_NewRef(Py_NotImplemented);
     r = py_fused_product(x, y);
     if (r != Py_None)
         return r;
