@@ -33,12 +33,18 @@ py_within_door(void)
     return depth > 0;
 }
 
+bool
+py_asks_numpy(void)
+{
+    return !px_works();
+}
+
 PyObject *
 py_instead(const char *how, PyObject *name)
 {
     PyObject *type, *value, *trace, *f, *r;
 
-    if (!PyErr_ExceptionMatches(py.no_numbers))
+    if (!py_asks_numpy() || !PyErr_ExceptionMatches(py.no_numbers))
         return NULL;
     PyErr_Fetch(&type, &value, &trace);
     PyErr_NormalizeException(&type, &value, &trace);

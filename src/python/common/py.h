@@ -321,6 +321,9 @@ extern PyMethodDef py_scan_functions[], py_pick_functions[], py_few_functions[],
     py_dlpack_functions[], py_foreign_functions[];
 bool      py_ufunc_init(PyObject *module);
 bool      py_door_init(PyObject *module);
+/* door.c: does NumPy compute what treadle refuses?  Not while treadle works for an unchanged program: that has NumPy do
+ * it itself, with the program's own dtypes. */
+bool      py_asks_numpy(void);
 /* door.c: is this thread within a call of the program that NumPy can compute? */
 bool      py_within_door(void);
 /* door.c: the function behind a door, borrowed; anything else is returned unchanged */

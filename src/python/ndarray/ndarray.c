@@ -355,10 +355,20 @@ ndarray_text(PyObject *self, const char *function)
     return r;
 }
 
+/* A number's is that of NumPy's scalar. */
 static PyObject *
 ndarray_repr(PyObject *self)
 {
-    return ndarray_text(self, "array_repr");
+    PyObject *f, *one, *r;
+
+    if (!py_is_number((py_ndarray *)self) || td_array_dtype(py_array_of(self)) == TD_BF16)
+        return ndarray_text(self, "array_repr");
+    f = py_package("treadle._numpy._members", "scalar");
+    one = f ? PyObject_CallFunctionObjArgs(f, self, NULL) : NULL;
+    r = one ? PyObject_Repr(one) : NULL;
+    Py_XDECREF(one);
+    Py_XDECREF(f);
+    return r;
 }
 
 static PyObject *

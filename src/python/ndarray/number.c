@@ -33,8 +33,10 @@ beside_object(td_op op, PyObject *x, PyObject *y)
 {
     PyObject *f, *r;
 
-    if (PyErr_Occurred() && !PyErr_ExceptionMatches(py.no_numbers))
+    if (PyErr_Occurred() && (!py_asks_numpy() || !PyErr_ExceptionMatches(py.no_numbers)))
         return NULL;
+    if (!py_asks_numpy())
+        return Py_NewRef(Py_NotImplemented);
     PyErr_Clear();
     f = py_package("treadle._numpy._members", "beside_object");
     r = f ? PyObject_CallFunction(f, "sOO", td_optab[op].name, x, y) : NULL;
