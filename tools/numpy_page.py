@@ -35,7 +35,8 @@ Every public name of NumPy 2.4, and how `treadle` has it:
 - **composed**: made of native functions, so it runs where the arrays are.
 - **host**: NumPy computes it on copies on the host, and treadle says so: a `PerformanceWarning`, once for each line of
   the program, and a row of `treadle.fallbacks()`. The result is an array on the arguments' device.
-- **numpy**: NumPy's own object: types, constants, questions about dtypes, printing, files. There is nothing to compute.
+- **numpy**: NumPy's own object: types, constants, questions about dtypes, printing, files, and what works on arrays
+  that hold no numbers.
 - **left out**: not there, with the reason.
 
 `treadle.config.fallback` says what a function of the host does: `"warn"`, `"allow"` or `"error"`.
@@ -59,6 +60,28 @@ except NotImplementedError as error:
     assert "numpy.polydiv" in str(error)
 td.config.fallback = "warn"
 ```
+
+## Arrays that hold no numbers
+
+Treadle's arrays hold numbers. Text, objects, dates, records, long doubles and bytes in the other order are NumPy's: a
+function that is asked for such an array, or handed one, is computed by NumPy. So are functions of masked arrays and
+matrices, whose classes treadle would lose. `treadle.fallbacks()` counts these calls; a `PerformanceWarning` comes only
+where values of treadle's arrays move to the host. Results with numbers are treadle's arrays again, so masks and indices
+made of text serve arrays of treadle's.
+
+```python
+labels = td.array(["oak", "ash", "oak"])  # a numpy.ndarray
+heights = td.array([21.0, 17.0, 24.0])
+assert isinstance(labels, td.ndarray) and heights[labels == "oak"].sum() == 45
+assert td.unique(labels, return_counts=True)[1].tolist() == [1, 2]
+assert td.where(heights > 20, "tall", "small").tolist() == ["tall", "small", "tall"]
+```
+
+A class derived from `td.ndarray` is derived from `numpy.ndarray`, and the work on its objects is NumPy's.
+`isinstance(x, td.ndarray)` is true of them and of NumPy's arrays without numbers, not of those with numbers.
+`import cupy` under `python -m treadle`, the other faces, and arrays on GPUs that are asked for by `device=` refuse what
+holds no numbers, with a TypeError. An operand that is no array and no number (a `Decimal`, a `Fraction`) makes an array
+of objects, as in NumPy.
 """
 
 

@@ -18,21 +18,14 @@ from ._core import (
     PerformanceWarning,
     Stream,
     __version__,
-    arange,
-    array,
-    asarray,
     asnumpy,
     device,
     devices,
-    empty,
     evaluate,
     from_dlpack,
-    full,
-    ones,
     synchronize,
     ufunc,
     use,
-    zeros,
 )
 from ._core import ndarray_of_programs as ndarray
 
@@ -120,6 +113,8 @@ _MODULES = set(
     "special testing torch typed types".split()
 )
 
+# Their functions have a counterpart in NumPy.
+_DOORS = ("_numpy.", "_select.", "linalg.")
 _FROM = {name: module for module, names in _HOME.items() for name in names.split()}
 
 __array_api_version__ = "2024.12"
@@ -144,13 +139,19 @@ ALIASES = {name: row for name, row in _ROWS.items() if name != row} | {"amax": "
 _watch.watch()
 _ufuncs = _core.ufuncs()
 globals().update((name, _ufuncs[row]) for name, row in _ROWS.items())
-globals().update((row[0], getattr(_core, row[0])) for row in _core.reductions())
+# Functions of the core that may meet arguments without numbers, which NumPy then computes (src/python/common/door.c).
+_CREATED = "arange array asarray empty full ones zeros".split()
+globals().update(
+    (name, _core.door(name, getattr(_core, name))) for name in (*_CREATED, *(row[0] for row in _core.reductions()))
+)
 globals().update((k, globals()[v]) for k, v in ALIASES.items())
 
 
 def __getattr__(name):
     if name in _FROM:
         value = getattr(_load(_FROM[name]), name)
+        if _FROM[name].startswith(_DOORS) and type(value) in (type(_load), type(len)):
+            value = _door(name, value)
     elif name in _MODULES:
         return _load(name)
     elif name == "bfloat16":  # NumPy has none; a dtype that this package's functions take
@@ -163,6 +164,18 @@ def __getattr__(name):
         value = _load("_numpy._names").find(name)
     globals()[name] = value
     return value
+
+
+def _door(name, f):
+    """The door of a function of the package's (src/python/common/door.c): one for all of its names."""
+    if (f.__module__ or "").partition(".")[0] == "numpy":
+        return f
+    if f not in _doors:
+        _doors[f] = _core.door(f.__name__ if f.__name__ in _FROM else name, f)
+    return _doors[f]
+
+
+_doors = {}
 
 
 def _load(module):

@@ -7,11 +7,11 @@ from importlib import import_module
 _WATCHED = {
     "json.encoder": "_exchange._json",
     "multiprocessing.reduction": "_exchange._processes",
-    "dask.array": "_exchange._dask_names",
-    "dask.array.backends": "_exchange._dask",
-    "dask.sizeof": "_exchange._dask_size",
-    "distributed.worker": "_exchange._dask_task",
-    "distributed.protocol.serialize": "_exchange._dask_wire",
+    "dask.array": "_exchange._dask._names",
+    "dask.array.backends": "_exchange._dask._arrays",
+    "dask.sizeof": "_exchange._dask._size",
+    "distributed.worker": "_exchange._dask._task",
+    "distributed.protocol.serialize": "_exchange._dask._wire",
     **{
         f"{home}array_api_extra._lib.{helpers}": "_exchange._extra"
         for home in ("", "scipy._lib.", "scipy._external.", "sklearn.externals.")

@@ -85,12 +85,13 @@ add_exceptions(PyObject *m)
 
 /* The functions of the module, by the files that have them. */
 static PyMethodDef *const functions[] = {
-    py_raw_functions,    py_profile_functions, py_create_functions,  py_fill_functions,
-    py_basic_functions,  py_scan_functions,    py_source_functions,  py_errstate_functions,
-    py_reduce_functions, py_pick_functions,    py_few_functions,     py_device_functions,
-    py_stream_functions, py_dlpack_functions,  py_foreign_functions, py_memory_functions,
-    py_share_functions,  py_solver_functions,  py_nccl_functions,    py_debug_functions,
-    py_text_functions,   py_table_functions,   py_items_functions,   py_stop_functions,
+    py_raw_functions,    py_profile_functions, py_create_functions, py_fill_functions,
+    py_basic_functions,  py_scan_functions,    py_source_functions, py_errstate_functions,
+    py_reduce_functions, py_pick_functions,    py_few_functions,    py_door_functions,
+    py_device_functions, py_stream_functions,  py_dlpack_functions, py_foreign_functions,
+    py_memory_functions, py_share_functions,   py_solver_functions, py_nccl_functions,
+    py_debug_functions,  py_text_functions,    py_table_functions,  py_items_functions,
+    py_stop_functions,
 };
 
 static bool
@@ -112,13 +113,13 @@ core_exec(PyObject *m)
                             : "treadle: only one interpreter of a process can use it");
         return -1;
     }
-    if (!add_exceptions(m) || !py_memory_init(m) || !py_ndarray_init(m) || !py_ufunc_init(m) ||
-        !py_device_init(m) || !py_stream_init(m) || !py_event_init(m) || !py_current_init(m) ||
-        !py_rawcall_init(m) || !py_numpyloops_init(m) || !py_hostmem_init(m) || !px_init(m) ||
-        !py_random_init(m) || !py_graph_init(m) || !py_site_init() || !py_tensor_init(m) ||
-        !py_raw_init(m) || !py_chosen_init(m) || !add_functions(m) ||
-        PyModule_AddStringConstant(m, "__version__", TREADLE_VERSION) < 0 || !py_kernel_init(m) ||
-        !py_program_init(m))
+    if (!add_exceptions(m) || !py_door_init(m) || !py_memory_init(m) || !py_ndarray_init(m) ||
+        !py_ufunc_init(m) || !py_device_init(m) || !py_stream_init(m) || !py_event_init(m) ||
+        !py_current_init(m) || !py_rawcall_init(m) || !py_numpyloops_init(m) ||
+        !py_hostmem_init(m) || !px_init(m) || !py_random_init(m) || !py_graph_init(m) ||
+        !py_site_init() || !py_tensor_init(m) || !py_raw_init(m) || !py_chosen_init(m) ||
+        !add_functions(m) || PyModule_AddStringConstant(m, "__version__", TREADLE_VERSION) < 0 ||
+        !py_kernel_init(m) || !py_program_init(m))
         return -1;
     py.interp = PyInterpreterState_Get();
     td_graph_hooks(unlock, lock);

@@ -197,7 +197,7 @@ def test_values_are_numpys(name):
     same(shown, theirs)
 
 
-SCOPE = {k: getattr(numpy, k) for k in "array dtype float32 int16 int32 uint8 inf nan".split()}
+SCOPE = {k: getattr(numpy, k) for k in "array dtype float32 int16 int32 uint8 inf nan".split()} | {"np": numpy}
 OTHERWISE = {"treadle.seterr", "treadle.geterr"}  # nothing is looked for at first
 
 

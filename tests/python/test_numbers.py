@@ -151,11 +151,13 @@ def test_beside_pythons_other_numbers_they_are_numpys_scalars(expression, dtype)
     assert answer(td.asarray(a).sum()) == answer(a.sum())
 
 
-def test_arrays_beside_pythons_other_numbers_are_left_to_these():
-    with pytest.raises(TypeError):
-        td.arange(3) * datetime.timedelta(seconds=1)
-    with pytest.raises(TypeError):
-        td.arange(3).sum() + object()
+def test_arrays_beside_pythons_other_numbers_are_arrays_of_objects():
+    for other in (datetime.timedelta(seconds=1), decimal.Decimal(2), fractions.Fraction(1, 2)):
+        ours, theirs = td.arange(3) * other, np.arange(3) * other
+        assert ours.dtype == theirs.dtype == object and ours.tolist() == theirs.tolist() == (other * td.arange(3)).tolist()
+    for a in (td.arange(3), td.arange(3).sum()):
+        with pytest.raises(TypeError):
+            a + object()
 
 
 def test_refused_minus_of_bools_in_numpys_words():

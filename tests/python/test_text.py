@@ -29,6 +29,15 @@ def test_print_options():
         assert repr(td.asarray(x)) == repr(x)
 
 
+@pytest.mark.parametrize("dtype", ["?", "i1", "u8", "f2", "f4", "f8", "F", "D"])
+def test_numbers_are_shown_as_numpys_scalars(dtype):
+    for value in (0, 1, 3):
+        theirs, ours = (lib.asarray([value], dtype).max() for lib in (np, td))
+        for text in ("{0}", "{0!r}", "{1}", "{2}"):
+            assert text.format(ours, [ours], {ours: ours}) == text.format(theirs, [theirs], {theirs: theirs})
+        assert repr(td.asarray(value, dtype)) == repr(np.asarray(value, dtype))  # an array, for NumPy too
+
+
 def test_other_reprs(dev):
     assert repr(td.exp) == "<ufunc 'exp'>" and str(td.device(dev)) == dev and dev in repr(td.device(dev))
     assert "C_CONTIGUOUS : True" in repr(td.zeros(3).flags)

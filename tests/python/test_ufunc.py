@@ -247,14 +247,20 @@ def test_integers_have_no_negative_powers(text):
 @pytest.mark.parametrize("name", ["add", "divide", "maximum", "arctan2", "greater", "logical_and"])
 @pytest.mark.parametrize("other", [None, "a", {}, object(), slice(2)], ids=lambda o: type(o).__name__)
 def test_what_is_no_operand(name, other, dev):
-    """TypeError, whatever stands beside it; and in ufunc.at nothing is left out in silence."""
-    f = getattr(td, name)
+    """What NumPy gives or raises beside objects, whatever stands there; and in ufunc.at nothing is left out in silence."""
+    f, theirs = getattr(td, name), getattr(np, name)
     for x in (np.arange(3), td.arange(3), np.arange(3.0), 2, np.float32(2)):
-        for args in ((x, other), (other, x)):
-            with pytest.raises(TypeError):
-                f(*args)
+        plain = x.get() if isinstance(x, td.ndarray) else x
+        for args, there in (((x, other), (plain, other)), ((other, x), (other, plain))):
+            try:
+                want = theirs(*there)
+            except (TypeError, AttributeError) as error:
+                with pytest.raises(type(error)):
+                    f(*args)
+            else:
+                assert str(f(*args)) == str(want)
     x = td.arange(3)
-    with pytest.raises((TypeError, ValueError)):
+    with pytest.raises((TypeError, ValueError, AttributeError)):
         f.at(x, [0, 1], other)
     assert x.tolist() == [0, 1, 2]
 

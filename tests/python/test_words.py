@@ -65,15 +65,16 @@ def test_dir_shows_public_names():
 
 
 def test_what_cannot_be_held_is_said():
-    """The dtype that NumPy gives it, and what to do; where a dtype makes numbers of it they are taken."""
+    """The dtype that NumPy gives it, and what to do; where a dtype makes numbers of it they are taken. Programs see the
+    refusal where NumPy's function cannot stand in: in other faces and on other devices."""
     for bad, dtype in ((["a", "b"], "<U1"), ([None, 1], "'O'"), ([object()], "'O'"), (np.array(["x"]), "<U1")):
         with pytest.raises(TypeError, match="hold numbers: cannot convert") as error:
-            td.asarray(bad)
+            _core.asarray(bad)
         assert dtype in str(error.value) and "give dtype=" in str(error.value)
     assert td.asarray(["1", "2.5"], dtype=float).tolist() == [1.0, 2.5]
     for text in (["a"], [b"a"], np.array(["a"]), np.array([b"a"]), [["a", "b"]]):
         with pytest.raises(TypeError, match=r"text; keep it in NumPy's array, .*numpy\.unique") as error:
-            td.asarray(text)
+            _core.asarray(text)
 
 
 @pytest.mark.skipif(any(d.kind == "cuda" for d in td.devices()), reason="there is a GPU")

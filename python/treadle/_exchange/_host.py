@@ -26,8 +26,9 @@ _warned = set()
 _lock = threading.Lock()  # guards _sites and _warned against counting from several threads
 
 
-def note(name, nbytes, why=None, how="is computed by NumPy on the host"):
-    """Count a fallback of the function called name for nbytes, and warn or raise as config.fallback says.
+def note(name, nbytes, why=None, how="is computed by NumPy on the host", quiet=False):
+    """Count a fallback of the function called name for nbytes, and warn or raise as config.fallback says. quiet: do not
+    warn.
 
     Returns the entry; a caller that times the function adds nanoseconds to it."""
     at = site()
@@ -40,7 +41,7 @@ def note(name, nbytes, why=None, how="is computed by NumPy on the host"):
         entry = _sites.setdefault((name, *at), [0, 0, 0])
         entry[0] += 1
         entry[1] += nbytes
-        new = mode == "warn" and (name, at) not in _warned
+        new = mode == "warn" and not quiet and (name, at) not in _warned
         if new:
             _warned.add((name, at))
     if new:
@@ -144,6 +145,8 @@ class _Trip:
         if isinstance(x, _core.ndarray):
             self._meet(x)
             x = x.astype("float32") if x.dtype.kind == "V" else x
+            if x._is_number():  # a scalar of NumPy's, which lists of objects hold as it is
+                return x.get()[()]
             return _core._host_view(x) if x.device.host else x.get()
         if type(x) in (tuple, list):
             return type(x)(map(self.down, x))
@@ -176,7 +179,7 @@ class _Trip:
             return given
         # not subclasses, which hold more than their values
         if type(x) is numpy.ndarray or isinstance(x, numpy.generic):
-            if x.dtype.char not in _DTYPES:
+            if x.dtype.char not in _DTYPES or not x.dtype.isnative:
                 return x
             r = _core.asarray(x, device=self.device)
             return r if isinstance(x, numpy.ndarray) else r[()]
@@ -203,9 +206,10 @@ def _named(x, of):
     return r
 
 
-def fallback(name, f, args, kwargs, why=None):
-    """Call f with NumPy arrays in place of treadle's, and count it as a fallback of name."""
-    return _run(name, f, args, kwargs, why, False)
+def fallback(name, f, args, kwargs, why=None, quiet=False):
+    """Call f with NumPy arrays in place of treadle's, and count it as a fallback of name. quiet: warn only if values of
+    arrays come to the host."""
+    return _run(name, f, args, kwargs, why, False, quiet)
 
 
 def library(name, f, args, kwargs, why=None):
@@ -238,14 +242,14 @@ def few(theirs, times=16, axes=None):
     return decorate
 
 
-def _run(name, f, args, kwargs, why, serves_cpu):
+def _run(name, f, args, kwargs, why, serves_cpu, quiet=False):
     trip = _Trip(name)
     args, out = trip.down(args), kwargs.get("out")
     kwargs = {k: trip.down(v) for k, v in kwargs.items() if k != "out"}
     if out is not None:
         kwargs["out"] = trip.out(out)
     counts = not serves_cpu or (trip.device is not None and not trip.device.host)
-    entry = note(name, trip.nbytes, why) if counts else None
+    entry = note(name, trip.nbytes, why, quiet=quiet and not trip.nbytes) if counts else None
     begin = time.perf_counter_ns()
     r = f(*args, **kwargs)
     trip.back()

@@ -96,11 +96,16 @@ def _held(x):
     return x.dtype.char in _host._DTYPES
 
 
-def _masked(values):
-    """Whether there is a masked array, whose mask treadle would lose."""
-    masked = sys.modules.get("numpy.ma")
-    return masked is not None and any(
-        _masked(v) if isinstance(v, (tuple, list)) else isinstance(v, masked.MaskedArray) for v in values
+def _classed(values):
+    """Whether there is an array of a subclass of NumPy's with a meaning of its own, which treadle would lose: a masked
+    array, a matrix. Its priority is above that of plain arrays."""
+    return any(
+        _classed(v)
+        if isinstance(v, (tuple, list))
+        else isinstance(v, numpy.ndarray)
+        and type(v) is not numpy.ndarray
+        and (v.__array_priority__ > 0 or hasattr(v, "_td_of_program"))
+        for v in values
     )
 
 
@@ -168,7 +173,7 @@ def _ours_for(ufunc):
     name = ufunc.__name__
     if getattr(numpy, name, None) is ufunc or (name == "clip" and ufunc.nin == 3):
         value = getattr(treadle, name, None) if name in treadle._FROM or name in vars(treadle) else None
-        return value if callable(value) else None
+        return value if callable(value) and value is not ufunc else None
     special = sys.modules.get("scipy.special")
     if special is not None and getattr(special, name, None) is ufunc:
         return getattr(treadle.scipy.special, name, None)
@@ -282,7 +287,7 @@ def array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
         ufunc = getattr(numpy, ufunc.__name__)
     if _strangers(inputs) or (out and _strangers(out)) or _strangers((kwargs.get("where", True),)):
         return NotImplemented
-    if _masked(inputs):
+    if _classed(inputs):
         kwargs |= {"out": tuple(map(_down, out))} if out else {}
         return getattr(ufunc, method)(*map(_down, inputs), **kwargs)
     f = _ours_for(ufunc)
@@ -329,7 +334,7 @@ def _function_for(func):
         value = getattr(importlib.import_module(home), name, None)
     except ImportError:
         return None
-    return value if value is not func else None
+    return _core._behind(value) if value is not func else None
 
 
 @functools.lru_cache(maxsize=1024)
@@ -384,7 +389,7 @@ def array_function(self, func, types, args, kwargs):
     if not all(issubclass(t, (_core.ndarray, numpy.ndarray)) for t in types):
         return NotImplemented
     name = func.__name__
-    if _masked(args):
+    if _classed(args):
         return func(*map(_down, args), **_downs(kwargs))
     if name in ("result_type", "can_cast"):  # promotion needs only dtypes
         return func(*(a.dtype if isinstance(a, _core.ndarray) else a for a in args), **kwargs)
@@ -415,9 +420,9 @@ def array_function(self, func, types, args, kwargs):
             return f(*args, **kwargs)
     try:
         return f(*args, **kwargs)
-    except TypeError as error:  # NumPy can hold what treadle cannot: objects, dates, text, None
+    except _core.NoNumbersError as error:
         if not str(error).startswith("treadle arrays hold numbers"):
-            raise
+            raise  # dtype= asks for what is like treadle's arrays, and cannot be: libraries have another way then
     return _host.fallback(f"{func.__module__}.{name}", func, args, kwargs)
 
 

@@ -6,7 +6,6 @@ from threading import Thread
 import numpy
 
 from .. import _core
-from . import _host
 
 
 def start(snapshot):
@@ -52,23 +51,6 @@ def get_into(a, stream, order, out, blocking):
         raise ValueError("get: out lies in neither C's nor Fortran's order")
     numpy.copyto(out, a.get())
     return out
-
-
-def view_of_bytes(a, dtype):
-    """a's elements as bytes ("V4") or records, which no array here has: NumPy's view of a read-only copy.
-
-    None where dtype is something else. Zarr compares chunks in this way."""
-    try:
-        wanted = numpy.dtype(dtype)
-    except TypeError:
-        return None
-    if wanted.kind != "V":
-        return None
-    if not a.device.host:
-        _host.note("ndarray.view", a.nbytes, "bytes and records lie on the host")
-    host = a.get().view(wanted)
-    host.flags.writeable = False
-    return host
 
 
 def copy_on(dst, src, stream):

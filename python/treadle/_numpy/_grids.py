@@ -6,6 +6,7 @@ import numpy
 
 from .. import _core
 from .._core import arange, asarray, ndarray
+from .._exchange import _foreign
 from ._create._coordinates import indices
 from ._create._ranges import linspace
 from ._join import concatenate, stack
@@ -27,13 +28,19 @@ def _axes_to(ndmin, missing, at):
 class _Joined:
     """Joins arrays, numbers and ranges along an axis. The class of r_ and c_."""
 
-    def __init__(self, axis=0, ndmin=1, trans1d=-1):
-        self.axis, self.ndmin, self.trans1d = axis, ndmin, trans1d
+    def __init__(self, name, axis=0, ndmin=1, trans1d=-1):
+        self._name, self.axis, self.ndmin, self.trans1d = name, axis, ndmin, trans1d
 
     def __len__(self):
         return 0
 
     def __getitem__(self, key):
+        try:
+            return self._of(key)
+        except _core.NoNumbersError as refusal:
+            return _foreign.function(f"{self._name}.__getitem__", refusal)(key)
+
+    def _of(self, key):
         axis, ndmin, trans1d = self.axis, self.ndmin, self.trans1d
         parts, items = [], key if isinstance(key, tuple) else (key,)
         if items and isinstance(items[0], str):
@@ -53,7 +60,7 @@ class _Joined:
 
     def _directive(self, text):
         if text in ("r", "c"):
-            raise NotImplementedError("r_ and c_ make no matrices: there is no matrix class")
+            raise _core.NoNumbersError("matrices are a class of NumPy's own")
         try:
             numbers = [int(x) for x in text.split(",")]
             return (numbers + [self.ndmin, self.trans1d][len(numbers) - 1 :])[:3]
@@ -82,7 +89,7 @@ class _Joined:
         return grown if trans1d == -1 else grown.transpose(_axes_to(ndmin, missing, trans1d))
 
 
-r_, c_ = _Joined(0), _Joined(-1, 2, 0)
+r_, c_ = _Joined("r_", 0), _Joined("c_", -1, 2, 0)
 
 
 def _steps(s, complex_step):

@@ -1,7 +1,6 @@
 """Methods and attributes of ndarray that need no C. src/python/ndarray/members.c calls these with the array."""
 
 import builtins
-import datetime
 import operator
 import pickle
 from math import prod
@@ -11,7 +10,7 @@ import numpy
 
 from .. import _core
 from .._core import empty
-from .._exchange._host import fallback
+from .._exchange._host import _DTYPES, fallback
 from ._flat import flat, set_flat  # noqa: F401  (the C type finds them here)
 from ._math._values import clipped
 
@@ -142,14 +141,19 @@ def scalar(a):
     return a.get()[()]
 
 
-def beside_number(name, x, y):
-    """x op y, one of them an array without axes, the other a Fraction, a timedelta or the like: what NumPy's scalar
-    gives. NotImplemented: it is something else."""
+def beside_object(name, x, y):
+    """x op y, one of them no array of numbers: what NumPy's array or scalar gives, which calls the elements' operators.
+    NotImplemented where NumPy leaves the operation to the other's class."""
     other = y if isinstance(x, _core.ndarray) else x
-    if name not in _OPERATORS or not isinstance(other, (Number, datetime.timedelta)):
+    if name not in _OPERATORS or (
+        not isinstance(other, numpy.ndarray)
+        and (hasattr(type(other), "__array_ufunc__") or getattr(other, "__array_priority__", 0) > 0)
+    ):
         return NotImplemented
-    r = _OPERATORS[name](*(scalar(v) if isinstance(v, _core.ndarray) else v for v in (x, y)))
-    return _core.asarray(r)[()] if isinstance(r, numpy.number) else r
+    if all(v._is_number() for v in (x, y) if isinstance(v, _core.ndarray)):
+        r = _OPERATORS[name](*(scalar(v) if isinstance(v, _core.ndarray) else v for v in (x, y)))
+        return _core.asarray(r)[()] if isinstance(r, numpy.number) and r.dtype.char in _DTYPES else r
+    return fallback(f"numpy.{name}", _OPERATORS[name], (x, y), {}, "it computes with objects")
 
 
 # ---- the array itself ----

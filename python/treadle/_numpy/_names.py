@@ -17,7 +17,8 @@ import importlib
 from .._cupy import _names as _cupys
 from .._words import near
 
-# NumPy's own: types, constants, questions about dtypes, settings and modules.
+# NumPy's own: types, constants, questions about dtypes, settings and modules, and what works on arrays that hold no
+# numbers or are of a class of NumPy's own.
 NUMPY = set(
     "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 intp uintp int_ uint intc uintc longlong ulonglong "
     "long ulong byte ubyte short ushort float16 float32 float64 half single double longdouble float128 complex64 "
@@ -27,7 +28,9 @@ NUMPY = set(
     "typecodes sctypeDict ScalarType True_ False_ little_endian set_printoptions get_printoptions printoptions "
     "format_float_positional format_float_scientific base_repr binary_repr "
     "getbufsize setbufsize iterable ndindex flatiter memmap info get_include show_config show_runtime "
-    "dtypes exceptions typing version".split()
+    "dtypes exceptions typing version "
+    "busday_count busday_offset busdaycalendar is_busday datetime_as_string datetime_data isnat char strings "
+    "rec recarray record ma matrix asmatrix bmat".split()
 )
 _UNLISTED = {"typing", "version"}  # modules that dir(numpy) leaves out
 
@@ -43,12 +46,6 @@ HOST = {
 }
 
 LEFT_OUT = {
-    "dates are no dtype of treadle's": "busday_count busday_offset busdaycalendar is_busday datetime_as_string "
-    "datetime_data isnat",
-    "strings are no dtype of treadle's": "char strings",
-    "structured dtypes are none of treadle's": "rec recarray record",
-    "masked arrays are a class of NumPy's own": "ma",
-    "matrices are a class of NumPy's own; arrays do what they do": "matrix asmatrix bmat",
     "a tool for building, testing or wrapping NumPy itself": "test f2py core ctypeslib",
 }
 
@@ -103,7 +100,7 @@ LEFT_OUT_OF = {
         "compiled modules of NumPy's, not functions": "mtrand bit_generator",
     },
     "polynomial": {"a tool for testing NumPy itself": "test"},
-    "ndarray": {"arrays here have no subclasses": "__array_finalize__"},
+    "ndarray": {"classes that programs derive are numpy.ndarray's": "__array_finalize__"},
 }
 
 

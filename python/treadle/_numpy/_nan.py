@@ -69,7 +69,7 @@ def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, whe
     Examples
     --------
     >>> np.nansum([1.0, np.nan, 3.0])
-    array(4.)
+    np.float64(4.0)
     """
     return _filled(a, 0).sum(axis, dtype, out, keepdims, **_more(initial, where))
 
@@ -102,7 +102,7 @@ def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, wh
     Examples
     --------
     >>> np.nanprod([2.0, np.nan, 3.0])
-    array(6.)
+    np.float64(6.0)
     """
     return _filled(a, 1).prod(axis, dtype, out, keepdims, **_more(initial, where))
 
@@ -225,7 +225,7 @@ def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True):
     Examples
     --------
     >>> np.nanmax([1.0, np.nan, 3.0])
-    array(3.)
+    np.float64(3.0)
     """
     return _extreme(a, "max", float("-inf"), axis, out, keepdims, initial, where)
 
@@ -261,7 +261,7 @@ def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=True):
     Examples
     --------
     >>> np.nanmin([1.0, np.nan, 3.0])
-    array(1.)
+    np.float64(1.0)
     """
     return _extreme(a, "min", float("inf"), axis, out, keepdims, initial, where)
 
@@ -301,7 +301,7 @@ def nanargmax(a, axis=None, out=None, *, keepdims=False):
     Examples
     --------
     >>> np.nanargmax([1.0, np.nan, 3.0])
-    array(2)
+    np.int64(2)
     """
     return _place(a, "argmax", float("-inf"), axis, out, keepdims)
 
@@ -333,7 +333,7 @@ def nanargmin(a, axis=None, out=None, *, keepdims=False):
     Examples
     --------
     >>> np.nanargmin([1.0, np.nan, 3.0])
-    array(0)
+    np.int64(0)
     """
     return _place(a, "argmin", float("inf"), axis, out, keepdims)
 
@@ -384,7 +384,7 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     Examples
     --------
     >>> np.nanmean([1.0, np.nan, 3.0])
-    array(2.)
+    np.float64(2.0)
     """
     a = _own(a)
     _need_inexact(a, dtype, out)
@@ -454,7 +454,7 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
     Examples
     --------
     >>> np.nanvar([1.0, np.nan, 3.0])
-    array(1.)
+    np.float64(1.0)
     """
     return _spread("var", a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
@@ -491,6 +491,6 @@ def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
     Examples
     --------
     >>> np.nanstd([1.0, np.nan, 3.0])
-    array(1.)
+    np.float64(1.0)
     """
     return _spread("std", a, axis, dtype, out, ddof, keepdims, where, mean, correction)

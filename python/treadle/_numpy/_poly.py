@@ -428,7 +428,7 @@ class poly1d:
     Examples
     --------
     >>> np.poly1d([1, 0, -1])(3)
-    array(8)
+    np.int64(8)
     """
 
     __hash__ = None

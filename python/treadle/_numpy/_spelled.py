@@ -104,6 +104,7 @@ class Spelled:
         functools.update_wrapper(self, f, [a for a in functools.WRAPPER_ASSIGNMENTS if a != "__doc__"])
         self._sentence = " ".join(f.__doc__.split())
         self._f, self._dtypes, self._typed = f, dtypes, nin if typed is None else typed
+        self._door = _core.door(self.__name__, self._call)
         self.nin, self.nout, self.nargs, self.signature, self.identity = nin, nout, nin + nout, None, None
 
     __signature__ = property(lambda self: parameters(self.nin, self.nout))
@@ -111,7 +112,10 @@ class Spelled:
     def __repr__(self):
         return f"<ufunc '{self.__name__}'>"
 
-    def __call__(self, *args, out=None, where=True, casting="same_kind", order="K", dtype=None, subok=True,
+    def __call__(self, *args, **kwargs):
+        return self._door(*args, **kwargs)
+
+    def _call(self, *args, out=None, where=True, casting="same_kind", order="K", dtype=None, subok=True,
                  signature=None, sig=None):  # fmt: skip
         if not self.nin <= len(args) <= self.nargs:
             raise TypeError(

@@ -188,7 +188,7 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     Examples
     --------
     >>> np.median([1, 9, 3])
-    array(3.)
+    np.float64(3.0)
     """
     return _middle("median", a, axis, out, keepdims)
 
@@ -217,7 +217,7 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     Examples
     --------
     >>> np.nanmedian([1.0, np.nan, 3.0])
-    array(2.)
+    np.float64(2.0)
     """
     return _middle("nanmedian", a, axis, out, keepdims)
 
@@ -444,7 +444,7 @@ def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear"
     Examples
     --------
     >>> np.percentile([1.0, 2.0, 4.0], 50)
-    array(2.)
+    np.float64(2.0)
     """
     return _at("percentile", a, q, axis, out, method, keepdims, weights)
 
@@ -484,7 +484,7 @@ def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear
     Examples
     --------
     >>> np.nanquantile([1.0, np.nan, 3.0], 0.5)
-    array(2.)
+    np.float64(2.0)
     """
     return _at("nanquantile", a, q, axis, out, method, keepdims, weights)
 
@@ -524,6 +524,6 @@ def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="line
     Examples
     --------
     >>> np.nanpercentile([1.0, np.nan, 3.0], 50)
-    array(2.)
+    np.float64(2.0)
     """
     return _at("nanpercentile", a, q, axis, out, method, keepdims, weights)

@@ -332,8 +332,9 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
     >>> np.sort([3, 1, 2])
     array([1, 2, 3])
     """
+    a = _own(a)  # before order is looked at, which is about the fields of records
     kind = _kind("sort", kind, order, stable, descending)
-    a, axis = _axis("sort", _own(a), axis)
+    a, axis = _axis("sort", a, axis)
     r = by_rows(lambda x: sort(x, axis, kind, descending=descending), a, (axis,))
     if r is not None:
         return r
@@ -382,8 +383,9 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False)
     >>> np.argsort([3, 1, 2])
     array([1, 2, 0])
     """
+    a = _own(a)
     kind = _kind("argsort", kind, order, stable, descending) or ("stable" if stable is None else None)
-    a = _turned(_own(a)) if descending else _own(a)
+    a = _turned(a) if descending else a
     if a.ndim == 0:
         a = a.reshape(1)
     a, axis = _axis("argsort", a, axis)
@@ -452,11 +454,11 @@ def _places(name, kth, n):
 
 def _partitioned(name, a, kth, axis, kind, order):
     """What partition and argpartition share: (a, its axis, the kth indices, the device's sort: values or indices)."""
+    a = _own(a)
     if order is not None:
         raise ValueError(f"{name}: order names fields, and there are none")
     if kind != "introselect":
         raise ValueError(f"{name}: select kind must be one of 'introselect' (got {kind!r})")
-    a = _own(a)
     a, axis = _axis(name, a.reshape(1) if a.ndim == 0 and name == "argpartition" else a, axis)
     places = _places(name, kth, a.shape[axis])
     f = partition if name == "partition" else argpartition

@@ -18,7 +18,8 @@ _UFUNC = _core.ufuncs()
 
 def _writable(a, what):
     if not isinstance(a, ndarray):
-        raise TypeError(f"{what}: expected a treadle array, not {type(a).__name__}")
+        kind = _core.NoNumbersError if isinstance(a, numpy.ndarray) else TypeError  # NumPy writes into its own arrays
+        raise kind(f"{what}: expected a treadle array, not {type(a).__name__}")
     if not a.flags.writeable:
         raise ValueError(f"{what}: the array is read-only")
     return a

@@ -236,10 +236,17 @@ def over(f, x):
     return f(x)
 
 
+def as_array(x, device=None):
+    """x as an array. Raises TypeError for what holds no numbers."""
+    r = x if isinstance(x, ndarray) else function("asarray")(x, device=device)
+    if isinstance(r, numpy.ndarray):
+        raise TypeError(f"vmap: the function must return arrays and numbers, not {type(x).__name__}")
+    return r
+
+
 def _joined(results, box):
-    asarray, stack = function("asarray"), function("stack")
     device = next((r.device for r in results if isinstance(r, ndarray)), None)
-    return box(stack([r if isinstance(r, ndarray) else asarray(r, device=device) for r in results]))
+    return box(function("stack")([as_array(r, device) for r in results]))
 
 
 class Call:

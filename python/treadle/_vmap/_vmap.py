@@ -9,10 +9,9 @@ once (PerformanceWarning) and counted (treadle.fallbacks).
 import functools
 
 from .. import _core
-from .._core import ndarray
 from .._exchange import _host
 from . import _dispatch as _vmap_dispatch
-from ._array import Batched, Trace, Unbatched, function, running, stacked
+from ._array import Batched, Trace, Unbatched, as_array, function, running, stacked
 from ._random import RANDOMNESS, Randomness
 
 # ---- trees of tuples, lists and dicts ----
@@ -61,21 +60,17 @@ def zipped(f, trees, axes):
 # ---- what goes in and what comes out ----
 
 
-def _array(leaf):
-    return leaf if isinstance(leaf, ndarray) else function("asarray")(leaf)
-
-
 class Arrays:
     """What vmap needs to know of treadle's arrays. torch's vmap has a class of its own for tensors."""
 
-    item, array, stacked = Batched, staticmethod(_array), staticmethod(stacked)
+    item, array, stacked = Batched, staticmethod(as_array), staticmethod(stacked)
 
     @staticmethod
     def result(leaf):
         """A result of the function as an array. Raises TypeError where it cannot be one."""
         if not hasattr(leaf, "dtype") and not isinstance(leaf, (bool, int, float, complex)):
             raise TypeError(f"vmap: the function must return arrays and numbers, not {type(leaf).__name__}")
-        return _array(leaf)
+        return as_array(leaf)
 
     @staticmethod
     def moved(a, source, destination):
@@ -361,7 +356,7 @@ def map(f, *arrays):
     """
     if not arrays:
         raise TypeError("map needs a function and one array at least")
-    arrays = [_array(a) for a in arrays]
+    arrays = [as_array(a) for a in arrays]
     sizes = {a.shape[0] if a.ndim else None for a in arrays}
     if len(sizes) > 1 or None in sizes:
         raise ValueError(f"map: the arrays' first axes differ: shapes {', '.join(str(a.shape) for a in arrays)}")

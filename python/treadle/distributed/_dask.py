@@ -52,7 +52,7 @@ def from_numpy(a, chunks="auto", *, devices=None, client=None, name=None):
     """
     da = _dask()
     use_devices(devices, client)
-    from .._exchange._dask import _chunk, _like
+    from .._exchange._dask._arrays import _chunk, _like
 
     source = a.get() if isinstance(a, ndarray) else a
     x = da.from_array(source, chunks=chunks, name=name if name is not None else None)

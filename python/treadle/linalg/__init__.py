@@ -118,7 +118,7 @@ def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
     Examples
     --------
     >>> np.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]])
-    array(1)
+    np.int64(1)
     """
     if tol is not None and rtol is not None:
         raise ValueError("`tol` and `rtol` can't be both set.")
@@ -156,7 +156,7 @@ def cond(x, p=None):
     Examples
     --------
     >>> np.linalg.cond([[2.0, 0.0], [0.0, 1.0]])
-    array(2.)
+    np.float64(2.0)
     """
     if x.size == 0:
         raise LinAlgError("cond is not defined on empty arrays")
@@ -215,7 +215,7 @@ def trace(x, /, *, offset=0, dtype=None):
     Examples
     --------
     >>> np.linalg.trace([[1, 2], [3, 4]])
-    array(5)
+    np.int64(5)
     """
     return _diagonals.trace(x, offset, -2, -1, dtype)
 
@@ -262,7 +262,8 @@ def _matrix(x, order, axes, keepdims):
         r = expand_dims(r, (min(row, column), max(row, column)))
     else:
         raise ValueError("Invalid norm order for matrices.")
-    return r if keepdims else r.squeeze((row, column))
+    r = r if keepdims else r.squeeze((row, column))
+    return r if r.ndim else r[()]
 
 
 @_few(numpy.linalg.norm, 4)
@@ -300,7 +301,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
     Examples
     --------
     >>> np.linalg.norm([3.0, 4.0])
-    array(5.)
+    np.float64(5.0)
     """
     x = _floating(x)
     if axis is None:
@@ -339,7 +340,7 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):
     Examples
     --------
     >>> np.linalg.matrix_norm([[3.0, 0.0], [0.0, 4.0]])
-    array(5.)
+    np.float64(5.0)
     """
     return norm(x, ord, (-2, -1), keepdims)
 
@@ -366,7 +367,7 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     Examples
     --------
     >>> np.linalg.vector_norm([3.0, 4.0])
-    array(5.)
+    np.float64(5.0)
     """
     x = _floating(x)
     return _vector(x, ord, axis if axis is None or isinstance(axis, tuple) else _axes(axis)[0], keepdims)
@@ -546,5 +547,10 @@ def multi_dot(arrays, *, out=None):
     return r if out is None else into_dot("multi_dot", r, out)
 
 
+globals().update(
+    (name, _core.door(f"linalg.{name}", value))
+    for name, value in list(globals().items())
+    if name in __all__ and name != "LinAlgError"
+)
 __getattr__ = _refusing(__name__)
 __dir__ = _dir_of(__name__)

@@ -142,6 +142,6 @@ def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     Examples
     --------
     >>> np.trace([[1, 2], [3, 4]])
-    array(5)
+    np.int64(5)
     """
     return diagonal(a, offset, axis1, axis2).sum(-1, dtype=dtype, out=out)

@@ -192,7 +192,7 @@ def dot(a, b, out=None):
     Examples
     --------
     >>> np.dot([1, 2], [3, 4])
-    array(11)
+    np.int64(11)
     """
     if out is None and (r := _core._fused_product(a, b)) is not None:
         return r
@@ -289,7 +289,7 @@ def vdot(a, b, /):
     Examples
     --------
     >>> np.vdot([1j, 2], [1j, 1])
-    array(3.+0.j)
+    np.complex128(3+0j)
     """
     a, b = _pair(a, b)
     return matmul(_conjugate(a.ravel()), b.ravel())
@@ -556,7 +556,7 @@ def inner(a, b, /):
     Examples
     --------
     >>> np.inner([1, 2], [3, 4])
-    array(11)
+    np.int64(11)
     """
     a, b = _pair(a, b)
     return a * b if a.ndim == 0 or b.ndim == 0 else tensordot(a, b, ((a.ndim - 1,), (b.ndim - 1,)))

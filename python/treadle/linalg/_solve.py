@@ -144,7 +144,7 @@ def det(a):
     Examples
     --------
     >>> np.linalg.det([[2.0, 1.0], [0.0, 3.0]])
-    array(6.)
+    np.float64(6.0)
     """
     _square(a)
     return _of_diagonals(*_solver.determinant(a))
@@ -172,7 +172,7 @@ def slogdet(a):
     Examples
     --------
     >>> np.linalg.slogdet([[0.0, 1.0], [1.0, 0.0]]).sign
-    array(-1.)
+    np.float64(-1.0)
     """
     _square(a)
     return _logarithms(*_solver.determinant(a))

@@ -104,7 +104,7 @@ def native(full):
     try:
         return _known[full]
     except KeyError:
-        f = _known[full] = _find(full)
+        f = _known[full] = _core._behind(_find(full))  # NumPy is asked after a refusal here, too
         return f
 
 

@@ -17,6 +17,7 @@ import types
 
 import numpy
 
+from .. import _core
 from . import _faces
 
 _ALIASES = {  # the name that a program imports: the module of treadle's that it gets
@@ -167,6 +168,8 @@ class _Alias(types.ModuleType):
             from .._cupy._class import ndarray
 
             return ndarray
+        if self.__name__ == "cupy":
+            value = _core._behind(value)  # CuPy refuses what holds no numbers
         if name == "get_array_module":
             value = _faces.real_dict(self)[name] = self._programs_own(value)
         if not isinstance(value, types.ModuleType) or value.__name__.partition(".")[0] == "numba":

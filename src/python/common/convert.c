@@ -103,19 +103,19 @@ unsupported(PyObject *o, PyObject *n)
     if (kind && (PyUnicode_CompareWithASCIIString(kind, "U") == 0 ||
                  PyUnicode_CompareWithASCIIString(kind, "S") == 0))
         PyErr_Format(
-            PyExc_TypeError,
+            py.no_numbers,
             "treadle arrays hold numbers: cannot convert %R of dtype %R, text; keep it in NumPy's "
             "array, compute with codes (numpy.unique(x, return_inverse=True)), or give dtype= "
             "where its elements spell numbers",
             (PyObject *)Py_TYPE(o), d);
     else if (d)
         PyErr_Format(
-            PyExc_TypeError,
+            py.no_numbers,
             "treadle arrays hold numbers: cannot convert %R of dtype %R; give dtype= where "
             "its elements stand for numbers, or keep it in NumPy's array",
             (PyObject *)Py_TYPE(o), d);
     else
-        PyErr_Format(PyExc_TypeError, "treadle arrays hold numbers: cannot convert %R",
+        PyErr_Format(py.no_numbers, "treadle arrays hold numbers: cannot convert %R",
                      (PyObject *)Py_TYPE(o));
     Py_XDECREF(d);
     Py_XDECREF(kind);
@@ -446,9 +446,12 @@ py_asarray(PyObject *o, int dt, td_dev *dev, td_array *out)
         return through_numpy(o, dt, host, out);
     if (py_is_word(o) || PyDict_Check(o))
         return unsupported(o, NULL);
-    if (PyObject_CheckBuffer(o))
+    if (PyObject_CheckBuffer(o)) {
+        r = py_within_door() ? py_numpy_has_class(o) : 0; /* NumPy's function keeps the class */
+        if (r)
+            return r > 0 && unsupported(o, NULL);
         r = copy_buffer(o, dt, host, out);
-    else if (!(r = py_list(o, dt, host, out)))
+    } else if (!(r = py_list(o, dt, host, out)))
         r = copy_foreign(o, dt, dev, out);
     return r ? r > 0 : on_one_device(o) && through_protocol(o, dt, host, out);
 }

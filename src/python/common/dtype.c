@@ -111,7 +111,7 @@ dtype_through_numpy(PyObject *o, td_dtype *out)
         return false;
     r = px_works() && !is_singleton(d) ? 0 : dtype_of_attr(d, "str", out);
     if (!r)
-        PyErr_Format(PyExc_TypeError, "dtype '%S' is not supported", d);
+        PyErr_Format(py.no_numbers, "dtype '%S' is not supported", d);
     Py_DECREF(d);
     return r > 0;
 }

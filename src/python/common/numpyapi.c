@@ -75,6 +75,22 @@ py_numpy_over(td_dtype dt, int ndim, const Py_ssize_t *dim, const Py_ssize_t *st
     return r;
 }
 
+int
+py_numpy_has_class(PyObject *o)
+{
+    PyObject *priority;
+    double above;
+
+    if (!ndarray || Py_IS_TYPE(o, ndarray) || !PyType_IsSubtype(Py_TYPE(o), ndarray))
+        return 0;
+    if (PyObject_HasAttrString(o, "_td_of_program"))
+        return 1;
+    priority = PyObject_GetAttrString(o, "__array_priority__");
+    above = priority ? PyFloat_AsDouble(priority) : -1;
+    Py_XDECREF(priority);
+    return PyErr_Occurred() ? -1 : above > 0;
+}
+
 bool
 py_numpy_look(PyObject *o, py_numpy_parts *out)
 {

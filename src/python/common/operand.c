@@ -150,6 +150,9 @@ array_like(PyObject *o, td_dev *dev, td_array *out)
 
     if (PyUnicode_Check(o) || PyBytes_Check(o) || o == Py_None)
         return 0;
+    r = py_numpy_has_class(o);
+    if (r)
+        return r < 0 ? -1 : 0;
     if (!PyList_Check(o) && !PyTuple_Check(o) && !PyObject_CheckBuffer(o)) {
         r = foreign(o, dev, out);
         if (r)
@@ -176,11 +179,8 @@ py_foreign_operand(PyObject *o)
     if (py_is_array(o) || PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) ||
         PyList_Check(o) || PyTuple_Check(o))
         return 0;
-    if (PyObject_CheckBuffer(o)) { /* NumPy arrays; a masked one has an attribute that tells so */
-        attr = py_attr(o, "_baseclass");
-        Py_XDECREF(attr);
-        return PyErr_Occurred() ? -1 : attr != NULL;
-    }
+    if (PyObject_CheckBuffer(o))
+        return py_numpy_has_class(o);
     attr = py_attr(o, "__array_ufunc__");
     if (!attr)
         return PyErr_Occurred() ? -1 : 0;

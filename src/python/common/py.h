@@ -37,6 +37,7 @@ typedef struct py_state {
     PyTypeObject *number[TD_DTYPE_COUNT]; /* the types of numbers, made when they are first needed */
     PyTypeObject *ufunc, *device, *stream, *event, *generator, *memory, *hostmem, *dispatcher, *allocation;
     PyObject *error, *oom, *compile, *device_error, *logic_error, *limit_error, *launch_error, *missing, *distributed, *peer, *slow; /* exception classes; PerformanceWarning */
+    PyObject *no_numbers; /* the TypeError that says: arrays hold numbers only */
     PyObject *numpy;                 /* the module, once asked for */
     PyObject *dtype[TD_DTYPE_COUNT]; /* numpy.dtype objects, once asked for */
     PyObject *scalar[TD_DTYPE_COUNT]; /* their types of scalars */
@@ -84,6 +85,9 @@ void *py_allocate(PyTypeObject *type);
 void  py_free(PyObject *self);
 /* Makes a type and enters it in the module under that name. */
 bool  py_add_type(PyObject *module, const char *name, PyType_Spec *spec, PyTypeObject **out);
+/* Gives treadle.ndarray a type of its own, which answers isinstance and class statements. */
+bool  py_class_of_arrays(PyTypeObject *type);
+PyObject *py_new_array(PyObject *unused, PyObject *args, PyObject *kw); /* treadle.ndarray.__new__ */
 
 /* ---- wrap.c ---- */
 py_ndarray *py_new(void);    /* empty: a.store is NULL */
@@ -278,6 +282,9 @@ typedef struct py_numpy_parts {
 } py_numpy_parts;
 
 /* False: o is no numpy.ndarray (a subclass's is none) of a dtype that we have made arrays of; raises nothing. */
+/* 1: an array of a subclass of NumPy's with a meaning of its own: a matrix, a masked array, a quantity, which its
+ * __array_priority__ tells, or of a class that a program derived from treadle.ndarray; 0: none; -1: exception */
+int       py_numpy_has_class(PyObject *o);
 bool      py_numpy_look(PyObject *o, py_numpy_parts *out);
 /* Copies the elements of a numpy.ndarray in C order, as td_dtype dt (negative: its own).  1: done; 0: another object; -1: raised. */
 int       py_copy_numpy(PyObject *o, int dt, td_dev *dev, td_array *out);
@@ -311,9 +318,20 @@ PyObject *py_arange(PyObject *module, PyObject *const *args, Py_ssize_t nargs, P
 /* x @ y as a reduction of the graph; None: td_matmul_fuses says no */
 PyObject *py_fused_product(PyObject *x, PyObject *y);
 extern PyMethodDef py_create_functions[], py_fill_functions[], py_basic_functions[];
-extern PyMethodDef py_scan_functions[], py_pick_functions[], py_few_functions[], py_device_functions[], py_table_functions[], py_items_functions[], py_stop_functions[],
+extern PyMethodDef py_scan_functions[], py_pick_functions[], py_few_functions[], py_door_functions[], py_device_functions[], py_table_functions[], py_items_functions[], py_stop_functions[],
     py_dlpack_functions[], py_foreign_functions[];
 bool      py_ufunc_init(PyObject *module);
+bool      py_door_init(PyObject *module);
+/* door.c: does NumPy compute what treadle refuses?  Not while treadle works for an unchanged program: that has NumPy do
+ * it itself, with the program's own dtypes. */
+bool      py_asks_numpy(void);
+/* door.c: is this thread within a call of the program that NumPy can compute? */
+bool      py_within_door(void);
+/* door.c: the function behind a door, borrowed; anything else is returned unchanged */
+PyObject *py_behind(PyObject *o);
+/* door.c: after a failed call, what computes it in NumPy's arrays with the same arguments: the function `how` of
+ * treadle._exchange._foreign.  NULL: the failure was another one, which is still raised. */
+PyObject *py_instead(const char *how, PyObject *name);
 /* ufunccall.c: takes NumPy's parameters; NULL without an exception: an operand is neither array nor number */
 PyObject *py_ufunc_call(td_op op, PyObject *args, PyObject *kw);
 PyObject *py_ufuncs(PyObject *module, PyObject *unused);

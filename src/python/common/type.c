@@ -1,4 +1,8 @@
-/* type.c - the extension's types, and objects of types that a program may derive from. */
+/* type.c - the extension's types, and objects of types that a program may derive from.
+ *
+ * treadle.ndarray has a type of its own.  A program that imports treadle in NumPy's place derives classes from
+ * numpy.ndarray by that name, and asks isinstance of arrays that are NumPy's because they hold no numbers.
+ */
 #include "python/common/py.h"
 
 void *
@@ -21,4 +25,86 @@ py_add_type(PyObject *module, const char *name, PyType_Spec *spec, PyTypeObject 
 {
     *out = (PyTypeObject *)PyType_FromSpec(spec);
     return *out && PyModule_AddObjectRef(module, name, (PyObject *)*out) == 0;
+}
+
+/* Is type numpy.ndarray or derived from it? */
+static bool
+is_numpys(PyObject *type)
+{
+    PyObject *numpys =
+        py.numpy && PyType_Check(type) ? PyObject_GetAttrString(py.numpy, "ndarray") : NULL;
+    bool r = numpys && PyType_IsSubtype((PyTypeObject *)type, (PyTypeObject *)numpys);
+
+    Py_XDECREF(numpys);
+    PyErr_Clear();
+    return r;
+}
+
+static PyObject *
+is_instance(PyObject *cls, PyObject *x)
+{
+    PyObject *f, *r;
+
+    if (cls != (PyObject *)py.ndarray || !is_numpys((PyObject *)Py_TYPE(x)))
+        return PyObject_CallMethod((PyObject *)&PyType_Type, "__instancecheck__", "OO", cls, x);
+    f = py_package("treadle._exchange._foreign", "is_instance");
+    r = f ? PyObject_CallFunctionObjArgs(f, x, NULL) : NULL;
+    Py_XDECREF(f);
+    return r;
+}
+
+/* class C(treadle.ndarray) */
+static PyObject *
+derive(PyTypeObject *kind, PyObject *args, PyObject *kw)
+{
+    PyObject *f = py_package("treadle._exchange._foreign", "subclass"),
+             *r = f ? PyObject_Call(f, args, kw) : NULL;
+
+    (void)kind;
+    Py_XDECREF(f);
+    return r;
+}
+
+/* treadle.ndarray.__new__(cls, ...), of a class that derive has made, too. */
+PyObject *
+py_new_array(PyObject *unused, PyObject *args, PyObject *kw)
+{
+    PyObject *cls = PyTuple_Size(args) > 0 ? PyTuple_GetItem(args, 0) : NULL, *rest, *f, *r;
+
+    (void)unused;
+    if (cls && is_numpys(cls)) {
+        f = py_package("treadle._exchange._foreign", "new");
+        r = f ? PyObject_Call(f, args, kw) : NULL;
+        Py_XDECREF(f);
+        return r;
+    }
+    if (!cls || !PyType_Check(cls) || !PyType_IsSubtype((PyTypeObject *)cls, py.ndarray)) {
+        PyErr_SetString(PyExc_TypeError,
+                        "ndarray.__new__(cls): cls is no class of treadle's or NumPy's arrays");
+        return NULL;
+    }
+    rest = PyTuple_GetSlice(args, 1, PyTuple_Size(args));
+    r = rest ? ((newfunc)(uintptr_t)PyType_GetSlot(py.ndarray, Py_tp_new))((PyTypeObject *)cls,
+                                                                           rest, kw)
+             : NULL;
+    Py_XDECREF(rest);
+    return r;
+}
+
+bool
+py_class_of_arrays(PyTypeObject *type)
+{
+    static PyMethodDef checks[] = {{"__instancecheck__", is_instance, METH_O, NULL},
+                                   {NULL, NULL, 0, NULL}};
+    static PyType_Slot slots[] = {PY_SLOT(Py_tp_new, derive), {Py_tp_methods, checks}, {0, NULL}};
+    static PyType_Spec spec = {
+        .name = "treadle._core.array_type",
+        .flags = Py_TPFLAGS_DEFAULT,
+        .slots = slots,
+    };
+    PyObject *kind = PyType_FromSpecWithBases(&spec, (PyObject *)&PyType_Type);
+
+    if (kind)
+        Py_SET_TYPE((PyObject *)type, (PyTypeObject *)kind); /* as make_number_type does */
+    return kind != NULL;
 }

@@ -25,7 +25,7 @@ bound(PyObject *o, td_scalar *s, int *dt)
     } else
         r = py_number(o, s, &weak);
     if (r == 0)
-        PyErr_Format(PyExc_TypeError, "arange: start, stop and step are numbers, not %R",
+        PyErr_Format(py.no_numbers, "arange: start, stop and step are numbers, not %R",
                      (PyObject *)Py_TYPE(o));
     if (r > 0 && td_dtype_is_complex(s->dt)) {
         PyErr_SetString(PyExc_TypeError, "arange: complex numbers have no order");

@@ -14,6 +14,20 @@ new_like(PyObject *self)
     return r;
 }
 
+/* The method of NumPy's array after a refusal of ours. */
+static PyObject *
+method_of_numpy(const char *name, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                PyObject *kwnames)
+{
+    PyObject *text = PyErr_ExceptionMatches(py.no_numbers) ? PyUnicode_FromString(name) : NULL,
+             *f = text ? py_instead("method", text) : NULL,
+             *r = f ? py_call_with(f, self, args, nargs, kwnames) : NULL;
+
+    Py_XDECREF(f);
+    Py_XDECREF(text);
+    return r;
+}
+
 static PyObject *
 astype(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -27,8 +41,11 @@ astype(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
     bool copy;
     char order;
 
-    if (!py_parse("astype", names, 1, 5, args, nargs, kwnames, arg) || !py_dtype(arg[0], &dt) ||
-        !py_flag(arg[4], true, &copy) || !(order = py_order(arg[1], 'K')))
+    if (!py_parse("astype", names, 1, 5, args, nargs, kwnames, arg))
+        return NULL;
+    if (!py_dtype(arg[0], &dt))
+        return method_of_numpy("astype", self, args, nargs, kwnames);
+    if (!py_flag(arg[4], true, &copy) || !(order = py_order(arg[1], 'K')))
         return NULL;
     if (arg[2] && !(casting = PyUnicode_AsUTF8AndSize(arg[2], NULL)))
         return NULL;
@@ -50,28 +67,6 @@ astype(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
     return r ? py_done(r, td_array_cast_as(a, dt, &layout, &r->a)) : NULL;
 }
 
-/* Bytes and records have no dtype here: their view is NumPy's, of a copy on the host. */
-static PyObject *
-view_on_host(PyObject *self, PyObject *dtype)
-{
-    PyObject *type, *value, *trace, *f, *r = NULL;
-
-    PyErr_Fetch(&type, &value, &trace);
-    f = py_package("treadle._exchange._transfer", "view_of_bytes");
-    if (f)
-        r = PyObject_CallFunctionObjArgs(f, self, dtype, NULL);
-    Py_XDECREF(f);
-    if (r != Py_None) {
-        Py_XDECREF(type);
-        Py_XDECREF(value);
-        Py_XDECREF(trace);
-        return r;
-    }
-    Py_DECREF(r);
-    PyErr_Restore(type, value, trace);
-    return NULL;
-}
-
 static PyObject *
 ndarray_view(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -83,7 +78,7 @@ ndarray_view(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *
     if (!py_parse("view", names, 0, 1, args, nargs, kwnames, arg))
         return NULL;
     if (!py_dtype_or(arg[0], (int)td_array_dtype(py_array_of(self)), &dt))
-        return PyErr_ExceptionMatches(PyExc_TypeError) ? view_on_host(self, arg[0]) : NULL;
+        return method_of_numpy("view", self, args, nargs, kwnames);
     r = py_new();
     return r ? py_view_done(self, r, td_array_retype(py_array_of(self), (td_dtype)dt, &r->a))
              : NULL;

@@ -355,10 +355,20 @@ ndarray_text(PyObject *self, const char *function)
     return r;
 }
 
+/* A number's is that of NumPy's scalar. */
 static PyObject *
 ndarray_repr(PyObject *self)
 {
-    return ndarray_text(self, "array_repr");
+    PyObject *f, *one, *r;
+
+    if (!py_is_number((py_ndarray *)self) || td_array_dtype(py_array_of(self)) == TD_BF16)
+        return ndarray_text(self, "array_repr");
+    f = py_package("treadle._numpy._members", "scalar");
+    one = f ? PyObject_CallFunctionObjArgs(f, self, NULL) : NULL;
+    r = one ? PyObject_Repr(one) : NULL;
+    Py_XDECREF(one);
+    Py_XDECREF(f);
+    return r;
 }
 
 static PyObject *
@@ -406,7 +416,7 @@ number_of_fraction(PyObject *shape)
 }
 
 static PyObject *
-ndarray_make(PyTypeObject *type, PyObject *args, PyObject *kw)
+make_own(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"shape",   "dtype", "buffer", "offset",
                             "strides", "order", "memptr", NULL};
@@ -440,6 +450,22 @@ ndarray_make(PyTypeObject *type, PyObject *args, PyObject *kw)
     layout = py_layout(NULL, &checked, letter);
     r = py_new();
     return r ? py_done(r, py_empty_as(dev, (td_dtype)dt, &layout, &r->a)) : NULL;
+}
+
+/* An array of NumPy's where the dtype is none of numbers. */
+static PyObject *
+ndarray_make(PyTypeObject *type, PyObject *args, PyObject *kw)
+{
+    PyObject *r = make_own(type, args, kw), *name, *f;
+
+    if (r || !PyErr_ExceptionMatches(py.no_numbers))
+        return r;
+    name = PyUnicode_FromString("ndarray");
+    f = name ? py_instead("function", name) : NULL;
+    r = f ? PyObject_Call(f, args, kw) : NULL;
+    Py_XDECREF(f);
+    Py_XDECREF(name);
+    return r;
 }
 
 static PyMemberDef members[] = {
@@ -512,17 +538,19 @@ static const PyType_Slot own_slots[] = {
 };
 
 /* What arrays have beside it, and NumPy's scalars lack: they are containers. */
+static PyMethodDef container_methods[] = {
+    {"__new__", PY_FAST(py_new_array), METH_VARARGS | METH_KEYWORDS | METH_STATIC | METH_COEXIST,
+     NULL},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyType_Slot container_slots[] = {
-    PY_SLOT(Py_tp_dealloc, ndarray_dealloc),
-    PY_SLOT(Py_tp_new, ndarray_make),
-    {Py_tp_doc, (void *)(uintptr_t)ndarray_doc},
-    PY_SLOT(Py_tp_iter, iterate),
-    PY_SLOT(Py_mp_length, ndarray_length),
-    PY_SLOT(Py_sq_length, ndarray_length),
-    PY_SLOT(Py_sq_item, py_item),
+    {Py_tp_methods, container_methods},     PY_SLOT(Py_tp_dealloc, ndarray_dealloc),
+    PY_SLOT(Py_tp_new, ndarray_make),       {Py_tp_doc, (void *)(uintptr_t)ndarray_doc},
+    PY_SLOT(Py_tp_iter, iterate),           PY_SLOT(Py_mp_length, ndarray_length),
+    PY_SLOT(Py_sq_length, ndarray_length),  PY_SLOT(Py_sq_item, py_item),
     PY_SLOT(Py_mp_subscript, py_subscript), /* else __getitem__ would be sq_item's */
-    PY_SLOT(Py_sq_contains, contains),
-    {0, NULL},
+    PY_SLOT(Py_sq_contains, contains),      {0, NULL},
 };
 
 /* ---- collecting the type's parts ---- */
@@ -598,7 +626,7 @@ py_ndarray_init(PyObject *m)
     py.base = (PyTypeObject *)PyType_FromSpec(&base);
     py.ndarray =
         py.base ? (PyTypeObject *)PyType_FromSpecWithBases(&spec, (PyObject *)py.base) : NULL;
-    ok = priority && py.ndarray &&
+    ok = priority && py.ndarray && py_class_of_arrays(py.ndarray) &&
          PyObject_SetAttrString((PyObject *)py.base, "__array_priority__", priority) == 0 &&
          PyObject_SetAttrString((PyObject *)py.ndarray, "__hash__", Py_None) == 0;
     Py_XDECREF(priority);

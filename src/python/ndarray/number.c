@@ -25,17 +25,20 @@ repeats(td_op op, PyObject *x, PyObject *n)
            py_is_number((py_ndarray *)n);
 }
 
-/* What NumPy's scalar gives beside a number or a time of Python's that arrays know nothing of; NotImplemented: neither
- * operand is a number of ours, or the other is none of these. */
+/* What NumPy's arrays and scalars give beside an operand that holds no numbers (objects, dates, text), of which arrays
+ * here know nothing; NotImplemented: NumPy leaves the operation to that operand's class.  Another failure than
+ * the refusal of such an operand stays. */
 static PyObject *
-beside_number(td_op op, PyObject *x, PyObject *y)
+beside_object(td_op op, PyObject *x, PyObject *y)
 {
     PyObject *f, *r;
 
-    if (!(py_is_array(x) && py_is_number((py_ndarray *)x)) &&
-        !(py_is_array(y) && py_is_number((py_ndarray *)y)))
+    if (PyErr_Occurred() && (!py_asks_numpy() || !PyErr_ExceptionMatches(py.no_numbers)))
+        return NULL;
+    if (!py_asks_numpy())
         return Py_NewRef(Py_NotImplemented);
-    f = py_package("treadle._numpy._members", "beside_number");
+    PyErr_Clear();
+    f = py_package("treadle._numpy._members", "beside_object");
     r = f ? PyObject_CallFunction(f, "sOO", td_optab[op].name, x, y) : NULL;
     Py_XDECREF(f);
     return r;
@@ -226,13 +229,15 @@ number_binary(td_op op, PyObject *x, PyObject *y)
     other = py_foreign_operand(x);
     if (!other)
         other = py_foreign_operand(y);
+    if (other > 0 && py_numpy_has_class(x)) /* its class has left the operation to us */
+        return PyErr_Occurred() ? NULL : beside_object(op, x, y);
     if (other)
         return other < 0 ? NULL : Py_NewRef(Py_NotImplemented);
     if (repeats(op, x, y) || repeats(op, y, x))
         return Py_NewRef(Py_NotImplemented);
     ours = py_args_fill(&g, op, o, 2);
     if (ours <= 0)
-        return ours ? NULL : beside_number(op, x, y);
+        return beside_object(op, x, y);
     r = py_new();
     if (!r) {
         py_args_free(&g);
@@ -361,8 +366,8 @@ nb_matmul(PyObject *x, PyObject *y)
 {
     PyObject *f, *r;
 
-    if (!matrix_operand(x) || !matrix_operand(y))
-        return Py_NewRef(Py_NotImplemented);
+    if (!matrix_operand(x) || !matrix_operand(y) || py_numpy_has_class(x) || py_numpy_has_class(y))
+        return PyErr_Occurred() ? NULL : Py_NewRef(Py_NotImplemented);
     r = py_fused_product(x, y);
     if (r != Py_None)
         return r;

@@ -70,12 +70,27 @@ overridden(PyObject *self, PyObject *args, PyObject *kw)
     if ((r && r != Py_NotImplemented) || PyErr_Occurred())
         return r;
     Py_XDECREF(r);
-    PyErr_Format(PyExc_TypeError, "%s: operands must be arrays or numbers", ufunc_op(self)->name);
+    PyErr_Format(py.no_numbers, "%s: operands must be arrays or numbers", ufunc_op(self)->name);
     return NULL;
 }
 
+/* What NumPy's ufunc, or its method of that name, gives after a refusal of ours. */
 static PyObject *
-ufunc_call(PyObject *self, PyObject *args, PyObject *kw)
+in_numpy(PyObject *self, const char *method, PyObject *args, PyObject *kw)
+{
+    PyObject *name = PyErr_ExceptionMatches(py.no_numbers)
+                         ? PyUnicode_FromFormat("%s%s", ufunc_op(self)->name, method)
+                         : NULL,
+             *f = name ? py_instead("ufunc", name) : NULL,
+             *r = f ? PyObject_Call(f, args, kw) : NULL;
+
+    Py_XDECREF(f);
+    Py_XDECREF(name);
+    return r;
+}
+
+static PyObject *
+own_call(PyObject *self, PyObject *args, PyObject *kw)
 {
     PyObject *r = py_ufunc_call(((ufunc *)self)->op, args, kw);
 
@@ -94,6 +109,14 @@ ufunc_call(PyObject *self, PyObject *args, PyObject *kw)
         Py_XDECREF(trace);
     }
     return overridden(self, args, kw);
+}
+
+static PyObject *
+ufunc_call(PyObject *self, PyObject *args, PyObject *kw)
+{
+    PyObject *r = own_call(self, args, kw);
+
+    return r ? r : in_numpy(self, "", args, kw);
 }
 
 /* The reductions that apply an operation repeatedly. */
@@ -154,19 +177,25 @@ through_folds(PyObject *self, const char *method, PyObject *args, PyObject *kw)
 static PyObject *
 ufunc_accumulate(PyObject *self, PyObject *args, PyObject *kw)
 {
-    return through_folds(self, "accumulate", args, kw);
+    PyObject *r = through_folds(self, "accumulate", args, kw);
+
+    return r ? r : in_numpy(self, ".accumulate", args, kw);
 }
 
 static PyObject *
 ufunc_reduceat(PyObject *self, PyObject *args, PyObject *kw)
 {
-    return through_folds(self, "reduceat", args, kw);
+    PyObject *r = through_folds(self, "reduceat", args, kw);
+
+    return r ? r : in_numpy(self, ".reduceat", args, kw);
 }
 
 static PyObject *
 ufunc_outer(PyObject *self, PyObject *args, PyObject *kw)
 {
-    return through_folds(self, "outer", args, kw);
+    PyObject *r = through_folds(self, "outer", args, kw);
+
+    return r ? r : in_numpy(self, ".outer", args, kw);
 }
 
 /* The same for METH_FASTCALL arguments. */
@@ -197,7 +226,7 @@ takes_dtype(td_red red)
 }
 
 static PyObject *
-ufunc_reduce(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+own_reduce(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static const char *const names[] = {"array",    "axis",    "dtype", "out",
                                         "keepdims", "initial", "where", NULL};
@@ -225,6 +254,30 @@ ufunc_reduce(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *
     }
     Py_XDECREF(zero);
     return r;
+}
+
+/* As in_numpy, for METH_FASTCALL arguments. */
+static PyObject *
+fast_in_numpy(PyObject *self, const char *method, PyObject *const *args, Py_ssize_t nargs,
+              PyObject *kwnames)
+{
+    PyObject *name = nargs && PyErr_ExceptionMatches(py.no_numbers)
+                         ? PyUnicode_FromFormat("%s%s", ufunc_op(self)->name, method)
+                         : NULL,
+             *f = name ? py_instead("ufunc", name) : NULL,
+             *r = f ? py_call_with(f, args[0], args + 1, nargs - 1, kwnames) : NULL;
+
+    Py_XDECREF(f);
+    Py_XDECREF(name);
+    return r;
+}
+
+static PyObject *
+ufunc_reduce(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    PyObject *r = own_reduce(self, args, nargs, kwnames);
+
+    return r ? r : fast_in_numpy(self, ".reduce", args, nargs, kwnames);
 }
 
 /* ---- attributes ---- */
@@ -417,7 +470,7 @@ ufunc_at(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
                                          NULL);
     Py_XDECREF(f);
     Py_XDECREF(name);
-    return r;
+    return r ? r : fast_in_numpy(self, ".at", args, nargs, NULL);
 }
 
 /* Pickled by name. */

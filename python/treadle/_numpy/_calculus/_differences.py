@@ -293,7 +293,7 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
     Examples
     --------
     >>> np.trapezoid([1.0, 2.0, 3.0])
-    array(4.)
+    np.float64(4.0)
     """
     y = _own(y, x)
     axis = _axis(axis, y.ndim, "trapezoid")

@@ -39,7 +39,7 @@ def ptp(a, axis=None, out=None, keepdims=False):
     Examples
     --------
     >>> np.ptp([3, 9, 4])
-    array(6)
+    np.int64(6)
     """
     a = asarray(a)
     return placed("ptp", a.max(axis, keepdims=keepdims) - a.min(axis, keepdims=keepdims), out)
@@ -89,7 +89,7 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     Examples
     --------
     >>> np.average([1.0, 4.0], weights=[3, 1])
-    array(1.75)
+    np.float64(1.75)
     """
     a = asarray(a)
     axis = None if axis is None else tuple(_axes(axis, a.ndim, "average"))

@@ -31,7 +31,7 @@ def _moved(make):
 def _ours(x):
     import numpy
 
-    from ._dask import _chunk, _like
+    from ._arrays import _chunk, _like
 
     try:
         meta = _like(x)

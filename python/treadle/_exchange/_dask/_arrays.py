@@ -2,7 +2,7 @@
 
 import numpy
 
-from .._core import empty, ndarray
+from ..._core import empty, ndarray
 
 
 def register(backends):
@@ -58,13 +58,13 @@ def _backend(entrypoint):
 
         @property
         def RandomState(self):
-            from ..random import RandomState
+            from ...random import RandomState
 
             return RandomState
 
         @property
         def default_bit_generator(self):
-            from ..random import Philox
+            from ...random import Philox
 
             return Philox
 

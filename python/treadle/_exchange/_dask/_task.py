@@ -6,7 +6,7 @@ task that reads the value, and Dask would keep the inputs in place of the result
 
 import functools
 
-from .. import _core
+from ... import _core
 
 
 def register(worker):

@@ -7,8 +7,8 @@ CPU.
 
 import numpy
 
-from .. import _core
-from .._core import ndarray
+from ... import _core
+from ..._core import ndarray
 
 
 def register(serialize):

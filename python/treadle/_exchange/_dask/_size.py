@@ -1,6 +1,6 @@
 """Tells Dask how large arrays are: it keeps its limits of memory by that."""
 
-from .._core import Tensor, ndarray
+from ..._core import Tensor, ndarray
 
 
 def register(sizes):

@@ -1,0 +1,1 @@
+"""What Dask and its workers know of treadle's arrays."""
