@@ -139,6 +139,8 @@ def _stack(arrays, axis=0):
     at = axis + ndim + 1 if axis < 0 else axis
     if at < 0 or at > ndim:
         raise ValueError("stack: axis is out of bounds")
+    if ndim == 0:
+        return np.array([x.item() for x in arrays])
     if ndim == 1:
         return _vstack(arrays) if at == 0 else _vstack(arrays).T.copy()
     layers = _layers(arrays)

@@ -157,19 +157,27 @@ arange_count(walk *w, const thing *part, bool whole, dim *out)
 td_status
 fn_arange(walk *w, const call *c, int number, thing *out)
 {
+    static const char *const names[] = {"start", "stop", "step"};
     thing *part = td_alloc(w->mem, 3 * sizeof *part);
     const td_type *t, *usual;
-    bool whole = true;
+    bool whole = true, has[3];
     call own = {.node = c->node, .n = 2};
     dim n;
 
     (void)number;
-    TD_TRY(want_args(w, c, "arange", 1, 4));
-    part[0] = num_int(0);
-    part[1] = c->arg[0];
-    part[2] = num_int(1);
-    for (uint32_t i = 0; c->n > 1 && i < c->n && i < 3; i++)
-        part[i] = c->arg[i];
+    TD_TRY(want_args(w, c, "arange", 0, 4));
+    for (uint32_t i = 0; i < 3; i++) {
+        const thing *given = arg_or_kw(c, i, names[i]);
+
+        part[i] = given && !is_none(given) ? *given : num_int(i == 2);
+        has[i] = given && !is_none(given);
+    }
+    if (!has[0] && !has[1])
+        return bad(w, c->node, TD_ERR_TYPE, "arange() requires stop to be specified.");
+    if (!has[1]) {
+        part[1] = part[0];
+        part[0] = num_int(0);
+    }
     for (int i = 0; i < 3; i++) {
         if (!is_num(&part[i]))
             return bad(w, c->node, TD_ERR_TYPE, "arange takes numbers, not %s", part[i].type->name);

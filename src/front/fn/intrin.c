@@ -414,7 +414,9 @@ attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *ou
         return object_attribute(w, self, name, node, out);
     if (is_num(self))
         return number_attribute(w, self, name, node, out);
-    for (int i = 0; self->type->kind == TD_T_RANGE && !w->exact && i < 3; i++)
+    for (int i = 0;
+         (self->type->kind == TD_T_RANGE || self->type->kind == TD_T_SLICE) && !w->exact && i < 3;
+         i++)
         if (strcmp(name, parts[i]) == 0)
             return *out = self->item[i], TD_OK;
     return bad(w, node, TD_ERR_VALUE, "%s has no attribute %s in a kernel", self->type->name, name);
@@ -512,6 +514,11 @@ call_method(walk *w, const thing *self, const char *name, const call *c, thing *
     if (self->type->kind == TD_T_TUPLE && self->type->object && strcmp(name, "_replace") == 0)
         return named_replace(w, self, c, out);
 
+    if (self->type->kind == TD_T_SLICE && strcmp(name, "indices") == 0) {
+        thing parts = tuple_of(w, self->item, self->type->n);
+
+        return call_stand_in(w, "slice.indices", &parts, c, out);
+    }
     if (self->type->kind == TD_T_ARRAY && box_may(w)) {
         td_status st = call_stand_in(w, name, self, c, out);
 

@@ -20,6 +20,8 @@ is_made_by(walk *w, const thing *x, const td_intrinsic_row *row)
         return is_text(w, x);
     if (row->fn == fn_range)
         return x->type->kind == TD_T_RANGE;
+    if (row->fn == fn_slice)
+        return x->type->kind == TD_T_SLICE;
     if (row->fn == fn_list && x->listed)
         return true;
     return box_is(x, which) && box_site(w, x)->typed == (row->fn == fn_typed_box);
@@ -28,8 +30,8 @@ is_made_by(walk *w, const thing *x, const td_intrinsic_row *row)
 static bool
 has_class(const td_intrinsic_row *row)
 {
-    static intrinsic_fn *const classes[] = {fn_tuple, fn_text, fn_range,    fn_list,
-                                            fn_dict,  fn_set,  fn_typed_box};
+    static intrinsic_fn *const classes[] = {fn_tuple, fn_text, fn_range, fn_slice,
+                                            fn_list,  fn_dict, fn_set,   fn_typed_box};
 
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
         if (row->fn == classes[i])

@@ -502,15 +502,11 @@ fn_slice(walk *w, const call *c, int number, thing *out)
 
     (void)number;
     TD_TRY(want_args(w, c, "slice", 1, 3));
-    for (uint32_t i = 0; i < c->n; i++) {
+    for (uint32_t i = 0; i < c->n; i++)
         TD_TRY(loaded(w, &c->arg[i]));
-        if (!is_none(&c->arg[i]) && !is_int(&c->arg[i]))
-            return bad(w, c->node, TD_ERR_TYPE, "a slice is of integers and None, not %s",
-                       c->arg[i].type->name);
-    }
-    *out = slice_of(w, c->n > 1 ? &c->arg[0] : &none, &c->arg[c->n > 1],
-                    c->n > 2 ? &c->arg[2] : &none);
-    return TD_OK;
+    return new_slice(
+        w, (thing[]){c->n > 1 ? c->arg[0] : none, c->arg[c->n > 1], c->n > 2 ? c->arg[2] : none},
+        c->node, out);
 }
 
 td_status

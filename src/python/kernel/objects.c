@@ -367,6 +367,22 @@ describe_tuple(py_asking *a, PyObject *o, td_objinfo *out)
     return TD_OK;
 }
 
+static td_status
+describe_slice(py_asking *a, PyObject *o, td_objinfo *out)
+{
+    PyObject *start = PyObject_GetAttrString(o, "start"), *stop = PyObject_GetAttrString(o, "stop"),
+             *step = PyObject_GetAttrString(o, "step"),
+             *parts = start && stop && step ? PyTuple_Pack(3, start, stop, step) : NULL;
+    td_status st = parts ? describe_tuple(a, parts, out) : fail_unusable("a slice");
+
+    Py_XDECREF(start);
+    Py_XDECREF(stop);
+    Py_XDECREF(step);
+    Py_XDECREF(parts); /* the slice holds the parts */
+    out->kind = TD_OBJ_SLICE;
+    return st;
+}
+
 /* A class's name in the compilation's memory: a class of C's makes a new string for each who asks.  NULL: an exception. */
 static const char *
 class_name(py_asking *a, PyObject *class)
@@ -586,6 +602,8 @@ describe_object(py_asking *a, PyObject *o, td_objinfo *out)
         return describe_numpy(o, out);
     if (describe_number(o, out))
         return TD_OK;
+    if (PySlice_Check(o))
+        return describe_slice(a, o, out);
     if (PyTuple_Check(o))
         return describe_items(a, o, (PyObject *)Py_TYPE(o), out);
     if ((st = describe_named(a, o, out)) != TD_SKIP)
