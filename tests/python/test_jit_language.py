@@ -189,6 +189,23 @@ def text_or_none(a, least):
     return s, 0 if s is None else len(s), bool(s)
 
 
+def one_text_or_another(a, least):
+    s = None
+    if least > 1:
+        s = "many"
+    elif a.size > 3:
+        s = "few"
+    if s == "many":
+        return s
+    if s is not None:
+        return "some"
+
+
+def is_a_bool(a, least):
+    b = a.size > 3
+    return b is True, b is False, b is not True, (least > 0) is b, a.size is True, least is not False
+
+
 def from_a_dict(a, least):
     d = {1: 10.0, 2: 20.0}
     x = d.get(int(least))
@@ -202,7 +219,7 @@ def in_place_of_a_number(a, least):
     return a[x] + x
 
 
-OPTIONALS = [first_above, used, asked, array_or_none, through_a_call, text_or_none, from_a_dict, in_place_of_a_number]
+OPTIONALS = [first_above, used, asked, array_or_none, through_a_call, text_or_none, one_text_or_another, is_a_bool, from_a_dict, in_place_of_a_number]
 
 
 @pytest.mark.parametrize("least", [-1.0, 0.0, 1.0, 2.0, 9.0])
