@@ -67,6 +67,8 @@ def _isrealobj(x):
 
 def _bincount(x, weights=None, minlength=0):
     at = np.asarray(x)
+    if minlength < 0:
+        raise ValueError("'minlength' must not be negative")
     n = minlength
     for k in at:
         if k < 0:
@@ -328,8 +330,8 @@ def _unwrap(p, period=6.283185307179586):
     return out
 
 
-def _asarray_chkfinite(a):
-    x = np.asarray(a)
+def _asarray_chkfinite(a, dtype=None):
+    x = np.asarray(a) if dtype is None else np.asarray(a, dtype)
     if not np.all(np.asarray(np.isfinite(x))):
         raise ValueError("array must not contain infs or NaNs")
     return x

@@ -99,9 +99,12 @@ def _argsort_vector(x):
 
 def _in_bounds(kth, n):
     """Refuse places that a partition of n elements does not have. NumPy asks nothing of no elements."""
+    places = np.asarray(kth)
+    if places.ndim > 1:
+        raise ValueError("object too deep for desired array")
     if n == 0:
         return
-    for k in np.asarray(kth).flatten():
+    for k in places.flatten():
         if not -n <= k < n:
             raise ValueError(f"kth(={k}) out of bounds ({n})")
 
