@@ -382,3 +382,21 @@ def test_kernels_take_no_lists_as_indices():
 
     with pytest.raises(TypeError, match="a list is no index"):
         cuda.jit(kernel)[1, 1](np.ones((3, 3)), np.ones(1))
+
+
+NESTED = """np.array([x * k for k in range(3)])|np.array([x, x + 1])|np.array((x[1:], x[:-1]), np.float32)|np.asarray([[x, x], [x, -x]])|np.array([m, m])|np.array([m.T, m.T])
+np.array([[[i * j * k for k in range(2)] for j in range(3)] for i in range(4)])|np.array([[(1, 2), (3, 4)], [(5, 6), (7, 8)]])|np.array([list(r) for r in m])|np.array([x, x[1:]])
+np.array([(i, x[i]) for i in range(3)])|np.array([[x[:2] + i for i in range(k)] for k in (2, 2)])|np.array([x, m[0]]).sum(axis=0)|np.vstack([x, x])[0]|np.array([m[:, 0], m[0]])""".replace("\n", "|")
+
+
+@pytest.mark.parametrize("expression", NESTED.split("|"))
+def test_arrays_of_arrays_and_lists(expression):
+    (got, mine), (want, theirs) = both(expression, x=np.arange(3.0), m=np.arange(9.0).reshape(3, 3))
+    if isinstance(want, Exception):
+        assert type(got) is type(want)
+        return
+    assert got.dtype == want.dtype and got.shape == want.shape
+    np.testing.assert_array_equal(got, want)
+    got[...] = 7  # the array has memory of its own
+    for a, b in zip(mine, theirs, strict=True):
+        np.testing.assert_array_equal(a, b)

@@ -512,7 +512,7 @@ ARRAYS = {getattr(np, name): f for name, f in _NUMPYS.items()}
 
 
 def _array_of_rows(x):
-    """The array of a list of lists or tuples."""
+    """The array of a list of arrays, lists or tuples of numbers."""
     if len(x) == 0:
         raise ValueError("array: an empty list of lists has no second axis")
     first = np.array(x[0])
@@ -525,6 +525,11 @@ def _array_of_rows(x):
     return out
 
 
+def _array_of_blocks(x):
+    """The array of a list of lists or tuples of such."""
+    return _array_of_rows([np.array(rows) for rows in x])
+
+
 def _array_of_complex(x):
     out = np.empty(len(x), np.complex128)
     for i in range(len(x)):
@@ -533,7 +538,7 @@ def _array_of_complex(x):
 
 
 METHODS = {
-    "array(rows)": _array_of_rows, "array(complex)": _array_of_complex,
+    "array(rows)": _array_of_rows, "array(blocks)": _array_of_blocks, "array(complex)": _array_of_complex,
     "sort": _sort_in_place, "argsort": _argsort, "nonzero": _nonzero, "take": _take,
     "searchsorted": _searchsorted, "partition": _partition_in_place, "a[mask]": _at_mask, "a[places]": _at_places,
     "a[:, places]": _at_columns, "a[rows, columns]": _at_points, "a[mask] = x": _set_mask, "a[places] = x": _set_places,

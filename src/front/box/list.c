@@ -591,6 +591,24 @@ list_method(walk *w, const thing *self, const char *name, const call *c, thing *
     return bad(w, c->node, TD_ERR_VALUE, "lists have no method %s here", name);
 }
 
+static bool
+holds_many(const td_type *t)
+{
+    return t->kind == TD_T_TUPLE || t->kind == TD_T_ARRAY ||
+           (t->kind == TD_T_BOX && t->ndim == TD_BOX_LIST);
+}
+
+/* Of elements that hold many: are these no numbers, but hold many themselves? */
+static bool
+is_deep(walk *w, const td_type *t)
+{
+    const td_type *of = t->kind == TD_T_BOX             ? box_elem(w, &(thing){.type = t}, BOX_ELEM)
+                        : t->kind == TD_T_TUPLE && t->n ? t->item[0]
+                                                        : NULL;
+
+    return of && holds_many(of);
+}
+
 td_status
 box_array(walk *w, const thing *list, thing *out)
 {
@@ -601,8 +619,9 @@ box_array(walk *w, const thing *list, thing *out)
     box_note(w);
     if (!t)
         return box_wait(w, list);
-    if (t->kind == TD_T_TUPLE || (t->kind == TD_T_BOX && t->ndim == TD_BOX_LIST))
-        return call_stand_in(w, "array(rows)", list, &(call){.node = w->node}, out);
+    if (holds_many(t))
+        return call_stand_in(w, is_deep(w, t) ? "array(blocks)" : "array(rows)", list,
+                             &(call){.node = w->node}, out);
     if (t->kind == TD_T_NUM && td_dtype_is_complex(t->dt))
         return call_stand_in(w, "array(complex)", list, &(call){.node = w->node}, out);
     if (t->kind != TD_T_NUM)

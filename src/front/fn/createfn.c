@@ -1,4 +1,5 @@
 /* createfn.c - arrays that functions make: zeros, arange, copies, arrays of tuples. */
+#include "front/infer/box.h"
 #include "front/infer/lazy.h"
 
 #include <string.h>
@@ -344,6 +345,16 @@ tuple_array(walk *w, const thing *x, const td_type *dtype, uint32_t node, thing 
     return TD_OK;
 }
 
+/* Does a tuple hold arrays, or tuples of them? */
+static bool
+has_arrays(const thing *x)
+{
+    for (uint32_t i = 0; x->type->kind == TD_T_TUPLE && i < x->type->n; i++)
+        if (x->item[i].type->kind == TD_T_ARRAY || has_arrays(&x->item[i]))
+            return true;
+    return false;
+}
+
 /* numpy.asarray of a number, a tuple or an array; row 1: array, which always copies; 2: ascontiguousarray */
 td_status
 fn_asarray(walk *w, const call *c, int number, thing *out)
@@ -353,6 +364,13 @@ fn_asarray(walk *w, const call *c, int number, thing *out)
 
     TD_TRY(want_args(w, c, "array", 1, 2));
     TD_TRY(dtype_or(w, c, 1, NULL, &t));
+    if (box_may(w) && has_arrays(&c->arg[0])) {
+        thing list;
+
+        TD_TRY(box_from(w, TD_BOX_LIST, &c->arg[0], c->node, &list));
+        TD_TRY(box_array(w, &list, out));
+        return t && t != out->type->item[0] ? array_copy(w, out, t, c->node, out) : TD_OK;
+    }
     if (c->arg[0].type->kind == TD_T_TUPLE || is_num(&c->arg[0]))
         return tuple_array(w, &c->arg[0], t, c->node, out);
     if (c->arg[0].type->kind != TD_T_ARRAY)
