@@ -9,6 +9,7 @@ import pytest
 
 import treadle as td
 from treadle import njit
+from treadle._compile import _jit
 
 
 def alike(f, *args, **kwargs):
@@ -863,3 +864,21 @@ def test_parallel_diagnostics_print_what_explain_tells(capsys):
     f.parallel_diagnostics(next(s for s in f.signatures if "float32" in str(s)))
     told = capsys.readouterr().out
     assert told and "float32" in told and "float64" not in told
+
+
+NUMBERS = (int, float, bool, complex, np.int8, np.int32, np.int64, np.uint8, np.uint64, np.float32, np.float64, np.complex64, np.complex128)
+ANY_VALUES = (3, True, 2.5, 1j, "3", (3,), None, np.int8(3), np.int64(3), np.uint64(3), np.float32(3), np.float64(3), np.complex64(3), np.arange(3))
+
+
+@pytest.mark.parametrize("cls", NUMBERS)
+def test_isinstance_of_numbers(cls):
+    """As in CPython; by Numba's rules Python's classes of numbers are NumPy's of their size."""
+    f = lambda x: (isinstance(x, cls), isinstance(x, (cls, str)))  # noqa: E731
+    numbas = _jit.decorator(_jit.CPUFunction, f, {"_numba": True})
+    for x in ANY_VALUES:
+        assert njit(f)(x) == f(x), x
+        of_its_dtype = isinstance(x, (bool, int, float, complex, np.generic)) and np.asarray(x).dtype == np.dtype(cls)
+        assert numbas(x) == (of_its_dtype, of_its_dtype or isinstance(x, str)), x
+    elements = njit(lambda a: isinstance(a[0], cls))
+    for x in (np.arange(3), np.arange(3.0), np.arange(3, dtype=np.int8)):
+        assert elements(x) == isinstance(x[0], cls)
