@@ -504,6 +504,21 @@ is_function(PyObject *o)
     return class && PyObject_IsInstance(o, class) == 1;
 }
 
+/* Is it of Numba's package, its tests apart?  The functions there stand for code that only Numba's compiler has: their
+ * Python bodies are often `pass`. */
+static bool
+is_numbas(PyObject *o)
+{
+    PyObject *module = py_attr(o, "__module__");
+    const char *name =
+        module && PyUnicode_Check(module) ? PyUnicode_AsUTF8AndSize(module, NULL) : NULL;
+    bool is = name && strncmp(name, "numba.", 6) == 0 && strncmp(name, "numba.tests", 11) != 0;
+
+    Py_XDECREF(module);
+    PyErr_Clear();
+    return is;
+}
+
 static td_status
 describe_function(py_asking *a, PyObject *o, td_objinfo *out)
 {
@@ -614,7 +629,7 @@ describe_object(py_asking *a, PyObject *o, td_objinfo *out)
     }
     if (py_is_dispatcher(o) && ((py_dispatcher *)o)->how.mode == TD_MODE_FUNCTION)
         out->division = ((py_dispatcher *)o)->how.checked ? 'r' : 'n';
-    if (py_is_dispatcher(o) || is_function(o))
+    if (py_is_dispatcher(o) || (is_function(o) && !is_numbas(o)))
         return describe_function(a, o, out);
     return describe_other(a, o, out);
 }
