@@ -882,3 +882,15 @@ def test_isinstance_of_numbers(cls):
     elements = njit(lambda a: isinstance(a[0], cls))
     for x in (np.arange(3), np.arange(3.0), np.arange(3, dtype=np.int8)):
         assert elements(x) == isinstance(x[0], cls)
+
+
+def repeated(x):
+    t = (x, 2.5)
+    return t * 2, 3 * (x,), (1,) * len(t), t * 0, t * -1, () * 3, (0,) * 2 + t, ((x,) * 2,) * 2
+
+
+def test_tuples_are_repeated():
+    alike(repeated, 4)
+    assert type(njit(repeated)(4)[3]) is tuple
+    with pytest.raises(TypeError, match="make an array"):
+        njit(lambda: (1,) * 100000)()

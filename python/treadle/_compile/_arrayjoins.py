@@ -221,6 +221,8 @@ def _delete(arr, obj):
             if not -x.size <= at < x.size:
                 raise IndexError("index is out of bounds for axis 0")
             keep[at] = False
+    elif isinstance(obj, slice):
+        keep[obj] = False
     else:
         if not -x.size <= obj < x.size:
             raise IndexError("index is out of bounds for axis 0")

@@ -156,6 +156,10 @@ expr_attribute(walk *w, uint32_t node, thing *out)
     return object(w, obj, node, out);
 }
 
+enum {
+    TUPLE_MAX = 1024
+}; /* items of a tuple that is repeated: each is a value of the compiler's */
+
 static bool
 both_text(walk *w, const thing *a, const thing *b)
 {
@@ -173,6 +177,33 @@ joined_boxes(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     if (y.listed)
         TD_TRY(boxed(w, &y));
     return box_binary(w, op, &x, &y, false, out);
+}
+
+static bool
+repeats(const thing *tuple, const thing *times)
+{
+    int64_t n;
+
+    return tuple->type->kind == TD_T_TUPLE && known_int(times, &n);
+}
+
+/* (a, b) * n for a number that is known when compiling. */
+static td_status
+tuple_repeated(walk *w, const thing *t, const thing *times, thing *out)
+{
+    int64_t n = 0;
+    thing *item;
+
+    known_int(times, &n);
+    n = n < 0 || !t->type->n ? 0 : n;
+    if (n > TUPLE_MAX / (t->type->n + 1))
+        return bad(w, w->node, TD_ERR_TYPE, "a tuple of more than %d items: make an array",
+                   TUPLE_MAX);
+    item = td_alloc(w->mem, ((size_t)n * t->type->n + 1) * sizeof *item);
+    for (int64_t i = 0; i < n; i++)
+        copy_things(item + i * t->type->n, t->item, t->type->n);
+    *out = tuple_of(w, item, (uint32_t)n * t->type->n);
+    return TD_OK;
 }
 
 static td_status
@@ -199,6 +230,10 @@ expr_binop(walk *w, uint32_t node, thing *out)
         out->listed = a.listed && b.listed ? node : 0;
         return TD_OK;
     }
+    if (op == TD_SYN_Mult && repeats(&a, &b))
+        return tuple_repeated(w, &a, &b, out);
+    if (op == TD_SYN_Mult && repeats(&b, &a))
+        return tuple_repeated(w, &b, &a, out);
     return num_binary(w, op, &a, &b, out);
 }
 
