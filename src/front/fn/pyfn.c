@@ -494,6 +494,16 @@ fn_ndenumerate(walk *w, const call *c, int number, thing *out)
 
 /* ---- functions of values ---- */
 
+/* What a program calls to ask for a constant or for a loop over a tuple's items: its argument as it is. */
+td_status
+fn_itself(walk *w, const call *c, int number, thing *out)
+{
+    (void)number;
+    TD_TRY(want_args(w, c, "literal_unroll", 1, 1));
+    *out = c->arg[0];
+    return TD_OK;
+}
+
 /* slice(stop), slice(start, stop), slice(start, stop, step) */
 td_status
 fn_slice(walk *w, const call *c, int number, thing *out)
