@@ -170,6 +170,8 @@ def _repeat(a, repeats):
         times = np.asarray(repeats)
         if times.size != x.size:
             raise ValueError("operands could not be broadcast together")
+        if np.any(times < 0):
+            raise ValueError("repeats may not contain negative values.")
         out = np.empty(times.sum(), x.dtype)
         at = 0
         for k in range(x.size):

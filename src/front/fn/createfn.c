@@ -217,7 +217,8 @@ td_status
 fn_linspace(walk *w, const call *c, int number, thing *out)
 {
     const thing *num = arg_or_kw(c, 2, "num"), *endpoint = arg_or_kw(c, 3, "endpoint");
-    thing *p = td_alloc(w->mem, 4 * sizeof *p), count = num ? *num : num_int(50), d, parts_, one;
+    thing *p = td_alloc(w->mem, 4 * sizeof *p), count = num ? *num : num_int(50), d, parts_, one,
+          only;
     bool with_end = !endpoint || (endpoint->known && endpoint->lit.i);
     call own = {.node = c->node, .n = with_end ? 4 : 3, .arg = p};
     const td_type *wide = td_type_num(TD_F64), *t;
@@ -231,7 +232,10 @@ fn_linspace(walk *w, const call *c, int number, thing *out)
     parts_ = count;
     if (with_end)
         TD_TRY(num_binary(w, TD_SYN_Sub, &count, &one, &parts_));
-    p[3] = parts_;
+    /* the last one is `stop` itself, unless it is the only one: -1 is the number of none */
+    TD_TRY(num_compare(w, TD_SYN_Eq, &count, &one, &only));
+    only = num_convert(w, &only, td_type_num(TD_I64));
+    TD_TRY(num_binary(w, TD_SYN_Sub, &parts_, &only, &p[3]));
     TD_TRY(num_op(w, OP_maximum, (thing[]){parts_, one}, 2, &parts_));
     if (td_dtype_is_complex(c->arg[0].type->dt) || td_dtype_is_complex(c->arg[1].type->dt))
         wide = td_type_num(TD_C128);
