@@ -243,7 +243,9 @@ np.asarray_chkfinite(x)|np.diagflat([[1, 2], [3, 4]])|np.diagflat([1, 2], -1)|np
 np.insert([1, 2, 3], 3, [4, 5])|np.insert([1, 2, 3], [1, 1], 6)|np.resize([1, 2, 3], (2, 4))|np.resize([1, 2, 3], 7)|np.resize(x[:0], 3)|np.resize([1], -1)
 np.take_along_axis(x[:6].reshape(2, 3), np.argsort(x[:6].reshape(2, 3), axis=0), 0)|np.take_along_axis(x[:6].reshape(2, 3), np.array([[2], [-1]]), axis=1)
 np.take_along_axis(x[:6].reshape(2, 3), np.array([[3], [0]]), 1)|np.take_along_axis(x, np.array([2, 0]), 0)|np.bincount([1, 2], None, -1)|np.repeat(x, -1)
-np.repeat([1, 2], [1, -1])|np.repeat([1, 2], [2, 0])|x.repeat(-2)|np.linspace(1, 1e100, 1)|np.linspace(3, 7, 1, endpoint=False)|np.linspace(3, 7, 2)|np.linspace(1, 9, 0)
+np.repeat([1, 2], [1, -1])|np.repeat([1, 2], [2, 0])|x.repeat(-2)|np.linspace(1, 1e100, 1)|np.linspace(3, 7, 1, endpoint=False)|np.linspace(3, 7, 2)|np.linspace(1, 9, 0)|np.dot(x, x[:1])
+np.dot(x[:1], x)|x @ x[:1]|np.vdot(x[:2], x[:1])|np.inner(x[:1], x[:3])|np.dot(x[:1], x[:1])|np.dot(x[:0], x[:0])|np.histogram(x[4:6], int(x[0]) - 1)[0]|np.histogram(x[4:6], [3, 1])[0]
+np.histogram([1, 2], int(-x[0]))[0]|np.select([x > 1], [x, x])|np.select([x > 1, x > 2], [x])|np.histogram([1, 2, 2], [1, 1, 2])[0]
 np.delete(x, slice(1, None, 2))|np.delete(x, slice(None, -2))|np.delete(x, slice(9, 2, -3))|np.indices((3,))|np.indices((2, 3))|np.indices((2, 0, 2))|np.zeros((2,) * 3)
 np.argpartition(x, np.array([[0, 1]]))|np.partition(x, np.array([[0, 1]]))[:0]|np.asarray_chkfinite([1, 2], np.float32)|np.arange(stop=4)|np.arange(2, step=-1, stop=-3)
 np.arange(start=0.5, stop=3)|np.arange(3, None, 2)|np.arange(0, step=1)|np.stack((np.asarray(x[0]), np.asarray(x[2])), axis=-1)|np.stack((np.array(2), np.array(3)))""".replace("\n", "|")  # fmt: skip

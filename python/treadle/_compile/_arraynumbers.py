@@ -91,7 +91,11 @@ def _histogram(a, bins=10, range=None):
     x = np.asarray(a).flatten()
     if isinstance(bins, (np.ndarray, list, tuple)):
         edges = np.asarray(bins)
+        if np.any(edges[1:] < edges[:-1]):
+            raise ValueError("`bins` must increase monotonically, when an array")
     else:
+        if bins < 1:
+            raise ValueError("`bins` must be positive, when an integer")
         low, high = (x.min() * 1.0, x.max() * 1.0) if range is None else (range[0] * 1.0, range[1] * 1.0)
         if low == high:
             low, high = low - 0.5, high + 0.5

@@ -338,6 +338,8 @@ def _argwhere(a):
 
 
 def _select(condlist, choicelist, default=0):
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
     out = np.where(condlist[0], choicelist[0], np.zeros(1, choicelist[0].dtype)[0] + default)
     chosen = condlist[0].copy()
     for k in range(1, len(condlist)):
