@@ -8,6 +8,7 @@ import pytest
 
 import treadle as td
 from treadle import cuda, njit
+from treadle._compile import _jit
 
 PARTS = (None, 0, 1, 2, 5, 9, -1, -2, -9)
 STEPS = (None, 1, 2, 3, -1, -2)
@@ -146,3 +147,16 @@ def unpacked(xs, n):
 def test_lists_of_unpacked_ones():
     for xs in ([4, 5], [1]):
         assert njit(unpacked)(xs, 3) == unpacked(xs, 3)
+
+
+def test_parts_by_numbas_rules():
+    """There each part is a number; an end that is None lies beyond all others."""
+    most, least = 2**63 - 1, -(2**63)
+    f = _jit.decorator(_jit.CPUFunction, lambda s: (s.start, s.stop, s.step), {"_numba": True})
+    g = _jit.decorator(_jit.CPUFunction, of_sequence, {"_numba": True})
+    for start, stop, step in itertools.product(PARTS, PARTS, STEPS):
+        down = step is not None and step < 0
+        ends = (most if down else 0, least if down else most)
+        want = [e if p is None else p for p, e in zip((start, stop), ends, strict=True)]
+        assert f(slice(start, stop, step)) == (*want, step or 1)
+        assert same(g(np.arange(7), slice(start, stop, step)), np.arange(7)[start:stop:step])
