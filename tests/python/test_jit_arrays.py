@@ -242,7 +242,13 @@ np.nanstd(np.array([1.0, nan, 4.0, 9.0]), ddof=1)|np.unwrap(np.array([0.0, 3.0, 
 np.asarray_chkfinite(x)|np.diagflat([[1, 2], [3, 4]])|np.diagflat([1, 2], -1)|np.insert([1, 2, 3], 1, 9)|np.insert([1, 2, 3], [0, -1, 3], [7, 8, 9])|np.insert([1, 2], 5, 1)
 np.insert([1, 2, 3], 3, [4, 5])|np.insert([1, 2, 3], [1, 1], 6)|np.resize([1, 2, 3], (2, 4))|np.resize([1, 2, 3], 7)|np.resize(x[:0], 3)|np.resize([1], -1)
 np.take_along_axis(x[:6].reshape(2, 3), np.argsort(x[:6].reshape(2, 3), axis=0), 0)|np.take_along_axis(x[:6].reshape(2, 3), np.array([[2], [-1]]), axis=1)
-np.take_along_axis(x[:6].reshape(2, 3), np.array([[3], [0]]), 1)|np.take_along_axis(x, np.array([2, 0]), 0)""".replace("\n", "|")  # fmt: skip
+np.take_along_axis(x[:6].reshape(2, 3), np.array([[3], [0]]), 1)|np.take_along_axis(x, np.array([2, 0]), 0)|np.bincount([1, 2], None, -1)|np.repeat(x, -1)
+np.repeat([1, 2], [1, -1])|np.repeat([1, 2], [2, 0])|x.repeat(-2)|np.linspace(1, 1e100, 1)|np.linspace(3, 7, 1, endpoint=False)|np.linspace(3, 7, 2)|np.linspace(1, 9, 0)|np.dot(x, x[:1])
+np.dot(x[:1], x)|x @ x[:1]|np.vdot(x[:2], x[:1])|np.inner(x[:1], x[:3])|np.dot(x[:1], x[:1])|np.dot(x[:0], x[:0])|np.histogram(x[4:6], int(x[0]) - 1)[0]|np.histogram(x[4:6], [3, 1])[0]
+np.histogram([1, 2], int(-x[0]))[0]|np.select([x > 1], [x, x])|np.select([x > 1, x > 2], [x])|np.histogram([1, 2, 2], [1, 1, 2])[0]
+np.delete(x, slice(1, None, 2))|np.delete(x, slice(None, -2))|np.delete(x, slice(9, 2, -3))|np.indices((3,))|np.indices((2, 3))|np.indices((2, 0, 2))|np.zeros((2,) * 3)
+np.argpartition(x, np.array([[0, 1]]))|np.partition(x, np.array([[0, 1]]))[:0]|np.asarray_chkfinite([1, 2], np.float32)|np.arange(stop=4)|np.arange(2, step=-1, stop=-3)
+np.arange(start=0.5, stop=3)|np.arange(3, None, 2)|np.arange(0, step=1)|np.stack((np.asarray(x[0]), np.asarray(x[2])), axis=-1)|np.stack((np.array(2), np.array(3)))""".replace("\n", "|")  # fmt: skip
 
 
 @pytest.mark.parametrize("expression", EDGES.split("|"))
@@ -380,3 +386,21 @@ def test_kernels_take_no_lists_as_indices():
 
     with pytest.raises(TypeError, match="a list is no index"):
         cuda.jit(kernel)[1, 1](np.ones((3, 3)), np.ones(1))
+
+
+NESTED = """np.array([x * k for k in range(3)])|np.array([x, x + 1])|np.array((x[1:], x[:-1]), np.float32)|np.asarray([[x, x], [x, -x]])|np.array([m, m])|np.array([m.T, m.T])
+np.array([[[i * j * k for k in range(2)] for j in range(3)] for i in range(4)])|np.array([[(1, 2), (3, 4)], [(5, 6), (7, 8)]])|np.array([list(r) for r in m])|np.array([x, x[1:]])
+np.array([(i, x[i]) for i in range(3)])|np.array([[x[:2] + i for i in range(k)] for k in (2, 2)])|np.array([x, m[0]]).sum(axis=0)|np.vstack([x, x])[0]|np.array([m[:, 0], m[0]])""".replace("\n", "|")
+
+
+@pytest.mark.parametrize("expression", NESTED.split("|"))
+def test_arrays_of_arrays_and_lists(expression):
+    (got, mine), (want, theirs) = both(expression, x=np.arange(3.0), m=np.arange(9.0).reshape(3, 3))
+    if isinstance(want, Exception):
+        assert type(got) is type(want)
+        return
+    assert got.dtype == want.dtype and got.shape == want.shape
+    np.testing.assert_array_equal(got, want)
+    got[...] = 7  # the array has memory of its own
+    for a, b in zip(mine, theirs, strict=True):
+        np.testing.assert_array_equal(a, b)

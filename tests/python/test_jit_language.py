@@ -9,6 +9,7 @@ import pytest
 
 import treadle as td
 from treadle import njit
+from treadle._compile import _jit
 
 
 def alike(f, *args, **kwargs):
@@ -189,6 +190,23 @@ def text_or_none(a, least):
     return s, 0 if s is None else len(s), bool(s)
 
 
+def one_text_or_another(a, least):
+    s = None
+    if least > 1:
+        s = "many"
+    elif a.size > 3:
+        s = "few"
+    if s == "many":
+        return s
+    if s is not None:
+        return "some"
+
+
+def is_a_bool(a, least):
+    b = a.size > 3
+    return b is True, b is False, b is not True, (least > 0) is b, a.size is True, least is not False
+
+
 def from_a_dict(a, least):
     d = {1: 10.0, 2: 20.0}
     x = d.get(int(least))
@@ -202,7 +220,7 @@ def in_place_of_a_number(a, least):
     return a[x] + x
 
 
-OPTIONALS = [first_above, used, asked, array_or_none, through_a_call, text_or_none, from_a_dict, in_place_of_a_number]
+OPTIONALS = [first_above, used, asked, array_or_none, through_a_call, text_or_none, one_text_or_another, is_a_bool, from_a_dict, in_place_of_a_number]
 
 
 @pytest.mark.parametrize("least", [-1.0, 0.0, 1.0, 2.0, 9.0])
@@ -846,3 +864,33 @@ def test_parallel_diagnostics_print_what_explain_tells(capsys):
     f.parallel_diagnostics(next(s for s in f.signatures if "float32" in str(s)))
     told = capsys.readouterr().out
     assert told and "float32" in told and "float64" not in told
+
+
+NUMBERS = (int, float, bool, complex, np.int8, np.int32, np.int64, np.uint8, np.uint64, np.float32, np.float64, np.complex64, np.complex128)
+ANY_VALUES = (3, True, 2.5, 1j, "3", (3,), None, np.int8(3), np.int64(3), np.uint64(3), np.float32(3), np.float64(3), np.complex64(3), np.arange(3))
+
+
+@pytest.mark.parametrize("cls", NUMBERS)
+def test_isinstance_of_numbers(cls):
+    """As in CPython; by Numba's rules Python's classes of numbers are NumPy's of their size."""
+    f = lambda x: (isinstance(x, cls), isinstance(x, (cls, str)))  # noqa: E731
+    numbas = _jit.decorator(_jit.CPUFunction, f, {"_numba": True})
+    for x in ANY_VALUES:
+        assert njit(f)(x) == f(x), x
+        of_its_dtype = isinstance(x, (bool, int, float, complex, np.generic)) and np.asarray(x).dtype == np.dtype(cls)
+        assert numbas(x) == (of_its_dtype, of_its_dtype or isinstance(x, str)), x
+    elements = njit(lambda a: isinstance(a[0], cls))
+    for x in (np.arange(3), np.arange(3.0), np.arange(3, dtype=np.int8)):
+        assert elements(x) == isinstance(x[0], cls)
+
+
+def repeated(x):
+    t = (x, 2.5)
+    return t * 2, 3 * (x,), (1,) * len(t), t * 0, t * -1, () * 3, (0,) * 2 + t, ((x,) * 2,) * 2
+
+
+def test_tuples_are_repeated():
+    alike(repeated, 4)
+    assert type(njit(repeated)(4)[3]) is tuple
+    with pytest.raises(TypeError, match="make an array"):
+        njit(lambda: (1,) * 100000)()

@@ -7,6 +7,7 @@ import threading
 
 import numpy as np
 import pytest
+from small_kernels import made
 
 import treadle as td
 from treadle import cuda, jit, njit, prange, vectorize
@@ -274,3 +275,47 @@ def test_refused_by_name():
         g(td.zeros(3, device="null"))
     with pytest.raises(TypeError, match="default_rng"):
         njit(lambda: np.random.default_rng(3).random())()
+
+
+LIMITS = """np.random.beta(0.0, 1.0)|np.random.beta(1.0, -1.0)|np.random.binomial(-1, 0.5)|np.random.binomial(3, 1.5)
+np.random.binomial(3, -0.5)|np.random.chisquare(0.0)|np.random.chisquare(-1.0)|np.random.exponential(-1.0)
+np.random.f(0.0, 1.0)|np.random.f(1.0, 0.0)|np.random.gamma(-1.0, 1.0)|np.random.gamma(1.0, -1.0)|np.random.gamma(0.0)
+np.random.geometric(0.0)|np.random.geometric(1.5)|np.random.gumbel(0.0, -1.0)|np.random.hypergeometric(-1, 2, 1)
+np.random.hypergeometric(1, -2, 1)|np.random.hypergeometric(1, 2, 5)|np.random.laplace(0.0, -1.0)
+np.random.logistic(0.0, -1.0)|np.random.lognormal(0.0, -1.0)|np.random.logseries(0.0)|np.random.logseries(1.0)
+np.random.logseries(-0.5)|np.random.negative_binomial(0, 0.5)|np.random.negative_binomial(1, 1.5)
+np.random.negative_binomial(-1, 0.5)|np.random.normal(0.0, -1.0)|np.random.pareto(0.0)|np.random.pareto(-1.0)
+np.random.poisson(-1.0)|np.random.power(0.0)|np.random.power(-1.0)|np.random.rayleigh(-1.0)
+np.random.standard_gamma(-1.0)|np.random.standard_t(0.0)|np.random.standard_t(-1.0)
+np.random.triangular(1.0, 0.0, 2.0)|np.random.triangular(0.0, 3.0, 2.0)|np.random.triangular(1.0, 1.0, 1.0)
+np.random.vonmises(0.0, -1.0)|np.random.wald(0.0, 1.0)|np.random.wald(1.0, 0.0)|np.random.weibull(-1.0)
+np.random.zipf(1.0)|np.random.zipf(0.5)|np.random.randint(0)|np.random.randint(5, 5)|np.random.randint(5, 2)
+np.random.choice(0)|np.random.choice(np.zeros(0))|np.random.choice(3, 5, False)|np.random.uniform(0.0, np.inf)
+np.random.dirichlet(np.array([0.0, 1.0]))|np.random.dirichlet(np.array([-1.0, 1.0]))
+np.random.multinomial(3, np.array([0.9, 0.9]))|np.random.multinomial(-3, np.array([0.5, 0.5]))
+np.random.multinomial(3, np.array([-0.5, 1.5]))|np.random.permutation(-1)|np.random.poisson(1e30)
+np.random.gamma(np.nan)|np.random.normal(0.0, np.nan)|np.random.binomial(3, np.nan)|np.random.poisson(np.nan)
+np.random.geometric(np.nan)|random.randint(5, 2)|random.randrange(0)|random.randrange(5, 5)|random.randrange(1, 9, 0)
+random.randrange(9, 1, 2)|random.betavariate(0.0, 1.0)|random.betavariate(-1.0, 1.0)|random.gammavariate(0.0, 1.0)
+random.gammavariate(1.0, 0.0)|random.gammavariate(-1.0, 1.0)|random.expovariate(0.0)|random.expovariate(-1.0)
+random.gauss(0.0, -1.0)|random.normalvariate(0.0, -1.0)|random.lognormvariate(0.0, -1.0)
+random.triangular(1.0, 1.0, 1.0)|random.triangular(2.0, 1.0, 0.0)|random.paretovariate(0.0)|random.paretovariate(-1.0)
+random.vonmisesvariate(0.0, -1.0)|random.weibullvariate(1.0, 0.0)|random.weibullvariate(-1.0, 1.0)
+random.getrandbits(0)|random.getrandbits(-1)|random.choice([1][:0])""".replace("\n", "|")
+
+
+@pytest.mark.parametrize("expression", LIMITS.split("|"))
+def test_parameters_at_their_limits(expression):
+    """The error that NumPy and CPython raise, or their number after the same seed."""
+    f = made(f"def f():\n    np.random.seed(3)\n    random.seed(3)\n    return {expression}\n", np=np, random=random)
+    results = []
+    for g in (njit(f), f):
+        try:
+            results.append(g())
+        except Exception as e:
+            results.append(type(e))
+    got, want = results
+    if isinstance(want, type):
+        assert got is want
+    else:
+        np.testing.assert_allclose(got, want, rtol=1e-14)

@@ -110,9 +110,11 @@ def run(tmp_path, program, there=True):
     if there:
         package = tmp_path / "site" / "numba"
         (package / "core").mkdir(parents=True)
+        (package / "np").mkdir()
         for name, text in {
             "__init__.py": NUMBA, "types.py": TYPES, "core/__init__.py": "", "core/typeinfer.py": TYPEINFER,
-            "typed.py": "List = Dict = None", "extending.py": "",
+            "typed.py": "List = Dict = None", "extending.py": "", "np/__init__.py": "",
+            "np/extensions.py": "def cross2d(a, b):\n    pass\n",
         }.items():  # fmt: skip
             (package / name).write_text(text)
         (tmp_path / "site" / "numba-0.0.dist-info").mkdir()
@@ -137,6 +139,18 @@ def test_unwrapped(tmp_path):
         "its own 3",
     ]
     assert "outer: Numba compiles it, treadle cannot" in done.stderr
+
+
+def test_stubs_are_not_compiled(tmp_path):
+    """Numba's compiler replaces functions of Numba's package by other code."""
+    done = run(
+        tmp_path,
+        "import numba\nfrom numba import njit\nfrom numba.np.extensions import cross2d\n"
+        "@njit\ndef f(a, b):\n    return cross2d(a, b)\n"
+        "f(1.0, 2.0)\nprint([d.py_func.__name__ for d in numba.seen])\n",
+    )
+    assert done.stdout == "['f']\n", done.stderr
+    assert "cross2d" in done.stderr and "treadle cannot" in done.stderr
 
 
 def test_functions_for_c(tmp_path):

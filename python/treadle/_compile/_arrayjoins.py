@@ -139,6 +139,8 @@ def _stack(arrays, axis=0):
     at = axis + ndim + 1 if axis < 0 else axis
     if at < 0 or at > ndim:
         raise ValueError("stack: axis is out of bounds")
+    if ndim == 0:
+        return np.array([x.item() for x in arrays])
     if ndim == 1:
         return _vstack(arrays) if at == 0 else _vstack(arrays).T.copy()
     layers = _layers(arrays)
@@ -168,6 +170,8 @@ def _repeat(a, repeats):
         times = np.asarray(repeats)
         if times.size != x.size:
             raise ValueError("operands could not be broadcast together")
+        if np.any(times < 0):
+            raise ValueError("repeats may not contain negative values.")
         out = np.empty(times.sum(), x.dtype)
         at = 0
         for k in range(x.size):
@@ -219,6 +223,8 @@ def _delete(arr, obj):
             if not -x.size <= at < x.size:
                 raise IndexError("index is out of bounds for axis 0")
             keep[at] = False
+    elif isinstance(obj, slice):
+        keep[obj] = False
     else:
         if not -x.size <= obj < x.size:
             raise IndexError("index is out of bounds for axis 0")

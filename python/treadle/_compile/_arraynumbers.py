@@ -67,6 +67,8 @@ def _isrealobj(x):
 
 def _bincount(x, weights=None, minlength=0):
     at = np.asarray(x)
+    if minlength < 0:
+        raise ValueError("'minlength' must not be negative")
     n = minlength
     for k in at:
         if k < 0:
@@ -89,7 +91,11 @@ def _histogram(a, bins=10, range=None):
     x = np.asarray(a).flatten()
     if isinstance(bins, (np.ndarray, list, tuple)):
         edges = np.asarray(bins)
+        if np.any(edges[1:] < edges[:-1]):
+            raise ValueError("`bins` must increase monotonically, when an array")
     else:
+        if bins < 1:
+            raise ValueError("`bins` must be positive, when an integer")
         low, high = (x.min() * 1.0, x.max() * 1.0) if range is None else (range[0] * 1.0, range[1] * 1.0)
         if low == high:
             low, high = low - 0.5, high + 0.5
@@ -328,8 +334,8 @@ def _unwrap(p, period=6.283185307179586):
     return out
 
 
-def _asarray_chkfinite(a):
-    x = np.asarray(a)
+def _asarray_chkfinite(a, dtype=None):
+    x = np.asarray(a) if dtype is None else np.asarray(a, dtype)
     if not np.all(np.asarray(np.isfinite(x))):
         raise ValueError("array must not contain infs or NaNs")
     return x

@@ -99,9 +99,12 @@ def _argsort_vector(x):
 
 def _in_bounds(kth, n):
     """Refuse places that a partition of n elements does not have. NumPy asks nothing of no elements."""
+    places = np.asarray(kth)
+    if places.ndim > 1:
+        raise ValueError("object too deep for desired array")
     if n == 0:
         return
-    for k in np.asarray(kth).flatten():
+    for k in places.flatten():
         if not -n <= k < n:
             raise ValueError(f"kth(={k}) out of bounds ({n})")
 
@@ -335,6 +338,8 @@ def _argwhere(a):
 
 
 def _select(condlist, choicelist, default=0):
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
     out = np.where(condlist[0], choicelist[0], np.zeros(1, choicelist[0].dtype)[0] + default)
     chosen = condlist[0].copy()
     for k in range(1, len(condlist)):
@@ -509,7 +514,7 @@ ARRAYS = {getattr(np, name): f for name, f in _NUMPYS.items()}
 
 
 def _array_of_rows(x):
-    """The array of a list of lists or tuples."""
+    """The array of a list of arrays, lists or tuples of numbers."""
     if len(x) == 0:
         raise ValueError("array: an empty list of lists has no second axis")
     first = np.array(x[0])
@@ -522,6 +527,11 @@ def _array_of_rows(x):
     return out
 
 
+def _array_of_blocks(x):
+    """The array of a list of lists or tuples of such."""
+    return _array_of_rows([np.array(rows) for rows in x])
+
+
 def _array_of_complex(x):
     out = np.empty(len(x), np.complex128)
     for i in range(len(x)):
@@ -530,7 +540,7 @@ def _array_of_complex(x):
 
 
 METHODS = {
-    "array(rows)": _array_of_rows, "array(complex)": _array_of_complex,
+    "array(rows)": _array_of_rows, "array(blocks)": _array_of_blocks, "array(complex)": _array_of_complex,
     "sort": _sort_in_place, "argsort": _argsort, "nonzero": _nonzero, "take": _take,
     "searchsorted": _searchsorted, "partition": _partition_in_place, "a[mask]": _at_mask, "a[places]": _at_places,
     "a[:, places]": _at_columns, "a[rows, columns]": _at_points, "a[mask] = x": _set_mask, "a[places] = x": _set_places,

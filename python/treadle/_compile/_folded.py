@@ -1,5 +1,5 @@
 """Rewrites calls over generator expressions and comprehensions, such as ``sum(f(x) for x in xs if g(x))``, and
-``yield from``, as loops.
+``yield from``, as loops, and ``match`` as ``if``.
 
 ``folded`` replaces such a call in a function's tree by a node that holds the function called, the expression as
 written, statements that loop over it, and the expression of the result. The compiler uses these statements if the name
@@ -8,6 +8,8 @@ means Python's builtin or math's function. Their variables have names of their o
 
 import _ast
 import copy
+
+from . import _matched
 
 _LOAD, _STORE = _ast.Load(), _ast.Store()
 
@@ -243,10 +245,24 @@ class _Folder:
             if field == "source":
                 continue
             if type(value) is list:
-                value[:] = [self.visit(v) if isinstance(v, _ast.AST) else v for v in value]
+                value[:] = [self.visit(v) if isinstance(v, _ast.AST) else v for v in self.statements(value)]
             elif isinstance(value, _ast.AST):
                 setattr(node, field, self.visit(value))
         return node
+
+    def statements(self, items):
+        """The items of a list of nodes, with the statements that do what a match does in its place."""
+        made = []
+        for node in items:
+            try:
+                self.made += 1
+                own = _matched.matched(node, f"subject.{self.made}") if isinstance(node, _ast.Match) else [node]
+            except _matched.Unknown:
+                own = [node]
+            for top in own if own[0] is not node else ():
+                _place(top, node)
+            made += own
+        return made
 
     def call(self, call):
         name = getattr(call.func, "attr", None) or getattr(call.func, "id", None)
@@ -282,6 +298,6 @@ class _Folder:
 
 def folded(node):
     """The function's node, or a copy of it in which foldable calls and comprehensions are Folded."""
-    if not any(isinstance(n, (_ast.GeneratorExp, _ast.YieldFrom, *_COLLECTED)) for n in walk(node)):
+    if not any(isinstance(n, (_ast.GeneratorExp, _ast.YieldFrom, _ast.Match, *_COLLECTED)) for n in walk(node)):
         return node
     return _Folder().visit(copy.deepcopy(node))

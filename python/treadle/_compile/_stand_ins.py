@@ -409,6 +409,24 @@ def _expandtabs(s, tabsize=8):
     return "".join(parts)
 
 
+def _slice_indices(parts, length):
+    """slice.indices; parts: start, stop, step."""
+    if length < 0:
+        raise ValueError("length should not be negative")
+    step = 1 if parts[2] is None else parts[2]
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    low, high = (-1, length - 1) if step < 0 else (0, length)
+    start, stop = (high, low) if step < 0 else (low, high)
+    if parts[0] is not None:
+        start = parts[0] + length if parts[0] < 0 else parts[0]
+        start = min(max(start, low), high)
+    if parts[1] is not None:
+        stop = parts[1] + length if parts[1] < 0 else parts[1]
+        stop = min(max(stop, low), high)
+    return start, stop, step
+
+
 _TEXTS = {
     "find": _find, "rfind": _rfind, "index": _index, "rindex": _rindex, "count": _count, "startswith": _startswith,
     "endswith": _endswith, "split": _split, "replace": _replace, "rsplit": _rsplit, "splitlines": _splitlines,
@@ -420,5 +438,5 @@ _TEXTS = {
 
 STAND_INS = _draws.DRAWS | _distributions.DRAWS | _arrays.ARRAYS | _arraynumbers.ARRAYS | _arraymatrices.ARRAYS
 STAND_INS |= _arrayjoins.ARRAYS | HEAPS | SEQUENCES | _linear.LINALGS | _arrays.METHODS | _arraymatrices.METHODS
-STAND_INS |= _arrayjoins.METHODS | ITEMS
+STAND_INS |= _arrayjoins.METHODS | ITEMS | {"slice.indices": _slice_indices}
 STAND_INS |= {f"str.{name}": f for name, f in _TEXTS.items()}

@@ -200,6 +200,9 @@ def literally(value):
     return value
 
 
+literal_unroll._td_name, literally._td_name = "treadle.literal_unroll", "treadle.literally"
+
+
 def pndindex(*shape):
     """numpy.ndindex. The caller allows the indices to come in any order."""
     return numpy.ndindex(*shape)

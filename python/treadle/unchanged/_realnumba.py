@@ -170,9 +170,15 @@ def real(value):
     if isinstance(value, numba().types.WrapperAddressProtocol):
         return _address(value)
     found = _known().get(id(value))
-    if found is None and isinstance(value, types.FunctionType) and value.__module__ not in sys.stdlib_module_names:
+    if found is None and isinstance(value, types.FunctionType) and _is_others(value.__module__ or ""):
         return whole_copy(value)
     return value if found is None else found
+
+
+def _is_others(module):
+    """Whether a module is neither Python's nor Numba's, so that its functions may refer to stand-ins."""
+    top = module.partition(".")[0]
+    return top != "numba" and module not in sys.stdlib_module_names
 
 
 def _address(value):

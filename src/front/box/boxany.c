@@ -172,6 +172,8 @@ boxed(walk *w, thing *x)
 
     if (x->type->kind == TD_T_TUPLE && x->listed)
         return list_of_tuple(w, x);
+    if (is_optional(x))
+        return optional_boxed(w, x);
     if (x->type->kind == TD_T_OBJECT) {
         TD_TRY(w->host->describe(w->host->ctx, x->type->object, &info));
         return info.kind == TD_OBJ_STR ? text_constant(w, info.text, x) : TD_OK;

@@ -32,20 +32,30 @@ box_slice(walk *w, int which, const thing *x, const thing *key, const td_val *mo
           td_val *words)
 {
     td_val in[8] = {x->num.re};
-    int64_t bits = 0, step;
+    int64_t step;
 
+    in[4] = box_whole(w, 0);
     for (int i = 0; i < 3; i++) {
-        bool given = !is_none(&key->item[i]);
+        thing part = key->item[i];
+        td_val bit = box_whole(w, 1 << i), given;
 
-        in[1 + i] = given ? val_as(w, &key->item[i], TD_I64) : box_whole(w, 0);
-        bits |= given ? 1 << i : 0;
+        in[1 + i] = box_whole(w, i == 2);
+        if (is_none(&part))
+            continue;
+        given = optional_given(w, &part);
+        if (given.i != UINT32_MAX) {
+            in[1 + i] = TD_E3(w->f, select, given, val_as(w, &part, TD_I64), in[1 + i]);
+            bit = TD_E3(w->f, select, given, bit, box_whole(w, 0));
+        } else {
+            in[1 + i] = val_as(w, &part, TD_I64);
+        }
+        in[4] = TD_E2(w->f, bitwise_or, in[4], bit);
     }
-    if (bits & 4 && !known_int(&key->item[2], &step))
+    if (known_int(&key->item[2], &step) && step == 0)
+        return bad(w, w->node, TD_ERR_VALUE, "slice step cannot be zero");
+    if (!is_none(&key->item[2]) && !known_int(&key->item[2], &step))
         TD_TRY(must(w, TD_E2(w->f, not_equal, in[3], box_whole(w, 0)), TD_REPORT_VALUE,
                     "slice step cannot be zero", NULL, 0));
-    else if (bits & 4 && step == 0)
-        return bad(w, w->node, TD_ERR_VALUE, "slice step cannot be zero");
-    in[4] = box_whole(w, bits);
     for (uint32_t i = 0; i < nmore; i++)
         in[5 + i] = more[i];
     return box_ask(w, which, in, 5 + nmore, words);
@@ -581,6 +591,24 @@ list_method(walk *w, const thing *self, const char *name, const call *c, thing *
     return bad(w, c->node, TD_ERR_VALUE, "lists have no method %s here", name);
 }
 
+static bool
+holds_many(const td_type *t)
+{
+    return t->kind == TD_T_TUPLE || t->kind == TD_T_ARRAY ||
+           (t->kind == TD_T_BOX && t->ndim == TD_BOX_LIST);
+}
+
+/* Of elements that hold many: are these no numbers, but hold many themselves? */
+static bool
+is_deep(walk *w, const td_type *t)
+{
+    const td_type *of = t->kind == TD_T_BOX             ? box_elem(w, &(thing){.type = t}, BOX_ELEM)
+                        : t->kind == TD_T_TUPLE && t->n ? t->item[0]
+                                                        : NULL;
+
+    return of && holds_many(of);
+}
+
 td_status
 box_array(walk *w, const thing *list, thing *out)
 {
@@ -591,8 +619,9 @@ box_array(walk *w, const thing *list, thing *out)
     box_note(w);
     if (!t)
         return box_wait(w, list);
-    if (t->kind == TD_T_TUPLE || (t->kind == TD_T_BOX && t->ndim == TD_BOX_LIST))
-        return call_stand_in(w, "array(rows)", list, &(call){.node = w->node}, out);
+    if (holds_many(t))
+        return call_stand_in(w, is_deep(w, t) ? "array(blocks)" : "array(rows)", list,
+                             &(call){.node = w->node}, out);
     if (t->kind == TD_T_NUM && td_dtype_is_complex(t->dt))
         return call_stand_in(w, "array(complex)", list, &(call){.node = w->node}, out);
     if (t->kind != TD_T_NUM)

@@ -12,8 +12,6 @@ same_object(const thing *a, const thing *b, bool *same)
         *same = is_none(a) && is_none(b);
     else if (a->type->kind == TD_T_OBJECT && b->type->kind == TD_T_OBJECT)
         *same = a->type->object == b->type->object;
-    else if (a->known && b->known && a->type->dt == TD_BOOL && b->type->dt == TD_BOOL)
-        *same = a->lit.i == b->lit.i;
     else
         return TD_SKIP;
     return TD_OK;
@@ -170,6 +168,16 @@ list_and_tuple(const thing *a, const thing *b)
     return is_listed(a) && b->type->kind == TD_T_TUPLE && !b->listed;
 }
 
+/* Of two numbers at least one is a bool.  True and False are one object each, apart from all ints. */
+static td_status
+bool_is(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
+{
+    if (a->type->dt == b->type->dt)
+        return num_compare(w, op == TD_SYN_Is ? TD_SYN_Eq : TD_SYN_NotEq, a, b, out);
+    *out = num_bool(op == TD_SYN_IsNot);
+    return TD_OK;
+}
+
 td_status
 compare_things(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
@@ -195,6 +203,9 @@ compare_things(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
         if ((is_box(a) && is_box(b) && !box_is(a, TD_BOX_STR) && !box_is(b, TD_BOX_STR)) ||
             (box_is(a, TD_BOX_OBJECT) && is_none(b)) || (is_none(a) && box_is(b, TD_BOX_OBJECT)))
             return object_is(w, a, b, op == TD_SYN_IsNot, out);
+        if (is_num(a) && is_num(b) && !is_mixed(a) && !is_mixed(b) &&
+            (a->type->dt == TD_BOOL || b->type->dt == TD_BOOL))
+            return bool_is(w, op, a, b, out);
         if (same_object(a, b, &same))
             return bad(w, w->node, TD_ERR_TYPE,
                        "`is` between %s and %s: kernels compare identity with None, bools and "

@@ -76,6 +76,13 @@ object(walk *w, uint32_t obj, uint32_t node, thing *out)
             out->type = td_type_named(info.object, info.text, out->type->item, info.n);
         return TD_OK;
     }
+    case TD_OBJ_SLICE: {
+        thing part[3];
+
+        for (int i = 0; i < 3; i++)
+            TD_TRY(object(w, info.item[i], node, &part[i]));
+        return new_slice(w, part, node, out);
+    }
     case TD_OBJ_INTRINSIC:
         TD_TRY(value_intrinsic(w, info.number, node, &value, out));
         if (value)
@@ -149,6 +156,10 @@ expr_attribute(walk *w, uint32_t node, thing *out)
     return object(w, obj, node, out);
 }
 
+enum {
+    TUPLE_MAX = 1024
+}; /* items of a tuple that is repeated: each is a value of the compiler's */
+
 static bool
 both_text(walk *w, const thing *a, const thing *b)
 {
@@ -166,6 +177,33 @@ joined_boxes(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     if (y.listed)
         TD_TRY(boxed(w, &y));
     return box_binary(w, op, &x, &y, false, out);
+}
+
+static bool
+repeats(const thing *tuple, const thing *times)
+{
+    int64_t n;
+
+    return tuple->type->kind == TD_T_TUPLE && known_int(times, &n);
+}
+
+/* (a, b) * n for a number that is known when compiling. */
+static td_status
+tuple_repeated(walk *w, const thing *t, const thing *times, thing *out)
+{
+    int64_t n = 0;
+    thing *item;
+
+    known_int(times, &n);
+    n = n < 0 || !t->type->n ? 0 : n;
+    if (n > TUPLE_MAX / (t->type->n + 1))
+        return bad(w, w->node, TD_ERR_TYPE, "a tuple of more than %d items: make an array",
+                   TUPLE_MAX);
+    item = td_alloc(w->mem, ((size_t)n * t->type->n + 1) * sizeof *item);
+    for (int64_t i = 0; i < n; i++)
+        copy_things(item + i * t->type->n, t->item, t->type->n);
+    *out = tuple_of(w, item, (uint32_t)n * t->type->n);
+    return TD_OK;
 }
 
 static td_status
@@ -192,14 +230,28 @@ expr_binop(walk *w, uint32_t node, thing *out)
         out->listed = a.listed && b.listed ? node : 0;
         return TD_OK;
     }
+    if (op == TD_SYN_Mult && repeats(&a, &b))
+        return tuple_repeated(w, &a, &b, out);
+    if (op == TD_SYN_Mult && repeats(&b, &a))
+        return tuple_repeated(w, &b, &a, out);
     return num_binary(w, op, &a, &b, out);
+}
+
+/* A list of the items so far, to which others are added whose number only the running program knows. */
+static td_status
+grown_from(walk *w, const thing *item, uint32_t n, uint32_t node, thing *out)
+{
+    TD_TRY(box_new(w, TD_BOX_LIST, node, 3, box_whole(w, 0), out));
+    for (uint32_t i = 0; i < n; i++)
+        TD_TRY(list_append(w, out, &item[i]));
+    return TD_OK;
 }
 
 static td_status
 expr_list(walk *w, uint32_t list, bool tuple, thing *out)
 {
     uint32_t n = count_of(w, list), m = 0, cap = n;
-    thing *item = td_alloc(w->mem, (cap + 1) * sizeof *item), x;
+    thing *item = td_alloc(w->mem, (cap + 1) * sizeof *item), x, grown = {0};
 
     for (uint32_t i = 0; i < n; i++) {
         uint32_t node = item_of(w, list, i);
@@ -208,9 +260,15 @@ expr_list(walk *w, uint32_t list, bool tuple, thing *out)
 
         w->keeps = tuple && !star;
         TD_TRY(expr(w, star ? F(node, Starred_value) : node, &x));
-        if (star && x.type->kind != TD_T_TUPLE)
+        if (star && x.type->kind != TD_T_TUPLE && (tuple || !box_may(w) || w->exact))
             return bad(w, node, TD_ERR_TYPE, "only a tuple can be unpacked by *, not %s",
                        x.type->name);
+        if (star && x.type->kind != TD_T_TUPLE && !grown.type)
+            TD_TRY(grown_from(w, item, m, node, &grown));
+        if (grown.type) {
+            TD_TRY(star ? list_extend(w, &grown, &x, node) : list_append(w, &grown, &x));
+            continue;
+        }
         if (star)
             add = x.type->n;
         if (m + add > cap) {
@@ -223,7 +281,7 @@ expr_list(walk *w, uint32_t list, bool tuple, thing *out)
         copy_things(item + m, star ? x.item : &x, add);
         m += add;
     }
-    *out = tuple_of(w, item, m);
+    *out = grown.type ? grown : tuple_of(w, item, m);
     return TD_OK;
 }
 
@@ -240,20 +298,14 @@ static td_status
 expr_slice(walk *w, uint32_t node, thing *out)
 {
     const uint32_t part[3] = {F(node, Slice_lower), F(node, Slice_upper), F(node, Slice_step)};
-    const td_type *type[3];
+    thing value[3];
 
-    *out = (thing){.item = td_alloc(w->mem, 3 * sizeof *out->item)};
     for (int i = 0; i < 3; i++) {
-        out->item[i] = (thing){.type = td_type_none()};
+        value[i] = (thing){.type = td_type_none()};
         if (part[i])
-            TD_TRY(expr(w, part[i], &out->item[i]));
-        if (!is_none(&out->item[i]) && !is_int(&out->item[i]))
-            return bad(w, part[i], TD_ERR_TYPE, "slices take integers, not %s",
-                       out->item[i].type->name);
-        type[i] = out->item[i].type;
+            TD_TRY(expr_optional(w, part[i], &value[i]));
     }
-    out->type = td_type_slice(type);
-    return TD_OK;
+    return new_slice(w, value, node, out);
 }
 
 /* Checks an index into a tuple or a list display, whose length is known. */
@@ -425,7 +477,7 @@ expr(walk *w, uint32_t node, thing *out)
     case TD_SYN_List:
         st = w->exact && !walked ? expr_new_list(w, F(node, List_elts), out)
                                  : expr_list(w, F(node, List_elts), false, out);
-        if (!st && box_may(w))
+        if (!st && box_may(w) && !is_box(out))
             out->listed = node;
         break;
     case TD_SYN_Dict:      st = expr_dict(w, node, out); break;

@@ -96,19 +96,28 @@ slice_end(walk *w, const thing *x, const dim *n, bool up, bool is_start)
 {
     td_val len = dim_val(w, n), least = up ? zero(w) : td_const_int(w->f, TD_I64, -1);
     td_val most = up ? len : TD_E2(w->f, subtract, len, td_const_int(w->f, TD_I64, 1));
+    td_val none = is_start == up ? least : most, given;
+    thing value = *x;
 
     if (is_none(x))
-        return is_start == up ? least : most;
-    return clamp(w, position(w, x, n), least, most);
+        return none;
+    given = optional_given(w, &value);
+    value.num.re = clamp(w, position(w, &value, n), least, most);
+    return given.i == UINT32_MAX ? value.num.re : TD_E3(w->f, select, given, value.num.re, none);
 }
 
 /* A slice whose step only the running program knows: computes the ends for both signs, and selects. */
 static td_status
 slice_by_any(walk *w, const thing *s, const dim *n, td_val *start, dim *count, dim *step)
 {
-    td_val zeros = zero(w), one = td_const_int(w->f, TD_I64, 1), end[2], span, size;
-    td_val k = val_as(w, &s->item[2], TD_I64), up = TD_E2(w->f, greater, k, zeros);
+    td_val zeros = zero(w), one = td_const_int(w->f, TD_I64, 1), end[2], span, size, k, up;
+    thing by = s->item[2];
+    td_val given = optional_given(w, &by);
 
+    k = val_as(w, &by, TD_I64);
+    if (given.i != UINT32_MAX)
+        k = TD_E3(w->f, select, given, k, one);
+    up = TD_E2(w->f, greater, k, zeros);
     if (w->how->mode != TD_MODE_KERNEL || w->how->debug)
         TD_TRY(must(w, TD_E2(w->f, not_equal, k, zeros), TD_REPORT_VALUE,
                     "slice step cannot be zero", NULL, 0));
@@ -252,6 +261,23 @@ slice_of(walk *w, const thing *start, const thing *stop, const thing *step)
     }
     r.type = td_type_slice(type);
     return r;
+}
+
+td_status
+new_slice(walk *w, const thing part[3], uint32_t node, thing *out)
+{
+    for (int i = 0; i < 3; i++) {
+        thing value = part[i];
+
+        if (is_none(&value))
+            continue;
+        optional_given(w, &value);
+        if (!is_int(&value))
+            return bad(w, node, TD_ERR_TYPE, "a slice is of integers and None, not %s",
+                       part[i].type->name);
+    }
+    *out = slice_of(w, &part[0], &part[1], &part[2]);
+    return TD_OK;
 }
 
 static td_status

@@ -62,6 +62,28 @@ optional_new(walk *w, td_val has, const thing *value, thing *out)
 }
 
 td_status
+optional_boxed(walk *w, thing *x)
+{
+    thing value = x->item[VALUE];
+
+    TD_TRY(boxed(w, &value));
+    *x = optional_thing(w, td_type_optional(value.type), x->item[HAS_VALUE], value);
+    return TD_OK;
+}
+
+td_val
+optional_given(walk *w, thing *x)
+{
+    td_val given = TD_NONE;
+
+    if (is_optional(x)) {
+        given = val_as(w, &x->item[HAS_VALUE], TD_BOOL);
+        *x = x->item[VALUE];
+    }
+    return given;
+}
+
+td_status
 optional_value(walk *w, thing *x)
 {
     if (!is_optional(x))

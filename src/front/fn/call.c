@@ -540,12 +540,13 @@ call_overload(walk *w, const thing *f, const call *c, thing *out)
     return call_object(w, &chosen, c, out);
 }
 
-/* Does it take a value that may be None as it is?  bool(None) is False, and print(None) prints it. */
+/* Does it take a value that may be None as it is?  bool(None) is False, print(None) prints it, and a slice keeps it. */
 static bool
 takes_none(const td_objinfo *info)
 {
     if (info->kind == TD_OBJ_INTRINSIC)
-        return td_intrinsics[info->number].fn == fn_print;
+        return td_intrinsics[info->number].fn == fn_print ||
+               td_intrinsics[info->number].fn == fn_slice;
     return info->kind == TD_OBJ_TYPE && info->type->kind == TD_T_NUM && info->type->dt == TD_BOOL;
 }
 

@@ -1,4 +1,5 @@
 /* createfn.c - arrays that functions make: zeros, arange, copies, arrays of tuples. */
+#include "front/infer/box.h"
 #include "front/infer/lazy.h"
 
 #include <string.h>
@@ -157,19 +158,27 @@ arange_count(walk *w, const thing *part, bool whole, dim *out)
 td_status
 fn_arange(walk *w, const call *c, int number, thing *out)
 {
+    static const char *const names[] = {"start", "stop", "step"};
     thing *part = td_alloc(w->mem, 3 * sizeof *part);
     const td_type *t, *usual;
-    bool whole = true;
+    bool whole = true, has[3];
     call own = {.node = c->node, .n = 2};
     dim n;
 
     (void)number;
-    TD_TRY(want_args(w, c, "arange", 1, 4));
-    part[0] = num_int(0);
-    part[1] = c->arg[0];
-    part[2] = num_int(1);
-    for (uint32_t i = 0; c->n > 1 && i < c->n && i < 3; i++)
-        part[i] = c->arg[i];
+    TD_TRY(want_args(w, c, "arange", 0, 4));
+    for (uint32_t i = 0; i < 3; i++) {
+        const thing *given = arg_or_kw(c, i, names[i]);
+
+        part[i] = given && !is_none(given) ? *given : num_int(i == 2);
+        has[i] = given && !is_none(given);
+    }
+    if (!has[0] && !has[1])
+        return bad(w, c->node, TD_ERR_TYPE, "arange() requires stop to be specified.");
+    if (!has[1]) {
+        part[1] = part[0];
+        part[0] = num_int(0);
+    }
     for (int i = 0; i < 3; i++) {
         if (!is_num(&part[i]))
             return bad(w, c->node, TD_ERR_TYPE, "arange takes numbers, not %s", part[i].type->name);
@@ -208,7 +217,8 @@ td_status
 fn_linspace(walk *w, const call *c, int number, thing *out)
 {
     const thing *num = arg_or_kw(c, 2, "num"), *endpoint = arg_or_kw(c, 3, "endpoint");
-    thing *p = td_alloc(w->mem, 4 * sizeof *p), count = num ? *num : num_int(50), d, parts_, one;
+    thing *p = td_alloc(w->mem, 4 * sizeof *p), count = num ? *num : num_int(50), d, parts_, one,
+          only;
     bool with_end = !endpoint || (endpoint->known && endpoint->lit.i);
     call own = {.node = c->node, .n = with_end ? 4 : 3, .arg = p};
     const td_type *wide = td_type_num(TD_F64), *t;
@@ -222,7 +232,10 @@ fn_linspace(walk *w, const call *c, int number, thing *out)
     parts_ = count;
     if (with_end)
         TD_TRY(num_binary(w, TD_SYN_Sub, &count, &one, &parts_));
-    p[3] = parts_;
+    /* the last one is `stop` itself, unless it is the only one: -1 is the number of none */
+    TD_TRY(num_compare(w, TD_SYN_Eq, &count, &one, &only));
+    only = num_convert(w, &only, td_type_num(TD_I64));
+    TD_TRY(num_binary(w, TD_SYN_Sub, &parts_, &only, &p[3]));
     TD_TRY(num_op(w, OP_maximum, (thing[]){parts_, one}, 2, &parts_));
     if (td_dtype_is_complex(c->arg[0].type->dt) || td_dtype_is_complex(c->arg[1].type->dt))
         wide = td_type_num(TD_C128);
@@ -336,6 +349,16 @@ tuple_array(walk *w, const thing *x, const td_type *dtype, uint32_t node, thing 
     return TD_OK;
 }
 
+/* Does a tuple hold arrays, or tuples of them? */
+static bool
+has_arrays(const thing *x)
+{
+    for (uint32_t i = 0; x->type->kind == TD_T_TUPLE && i < x->type->n; i++)
+        if (x->item[i].type->kind == TD_T_ARRAY || has_arrays(&x->item[i]))
+            return true;
+    return false;
+}
+
 /* numpy.asarray of a number, a tuple or an array; row 1: array, which always copies; 2: ascontiguousarray */
 td_status
 fn_asarray(walk *w, const call *c, int number, thing *out)
@@ -345,6 +368,13 @@ fn_asarray(walk *w, const call *c, int number, thing *out)
 
     TD_TRY(want_args(w, c, "array", 1, 2));
     TD_TRY(dtype_or(w, c, 1, NULL, &t));
+    if (box_may(w) && has_arrays(&c->arg[0])) {
+        thing list;
+
+        TD_TRY(box_from(w, TD_BOX_LIST, &c->arg[0], c->node, &list));
+        TD_TRY(box_array(w, &list, out));
+        return t && t != out->type->item[0] ? array_copy(w, out, t, c->node, out) : TD_OK;
+    }
     if (c->arg[0].type->kind == TD_T_TUPLE || is_num(&c->arg[0]))
         return tuple_array(w, &c->arg[0], t, c->node, out);
     if (c->arg[0].type->kind != TD_T_ARRAY)

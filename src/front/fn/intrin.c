@@ -397,6 +397,27 @@ fn_row(walk *w, const call *c, int number, thing *out)
 
 /* ---- attributes and methods ---- */
 
+/* The number that Numba has for a part of a slice that is None: the ends depend on the step's sign. */
+static thing
+numbas_part(walk *w, const thing *slice, int part)
+{
+    const int64_t up = part ? INT64_MAX : 0, down = part ? INT64_MIN : INT64_MAX;
+    const thing *by = &slice->item[2];
+    int64_t step = 1;
+    td_val falls;
+
+    if (part == 2)
+        return num_int(1);
+    if (is_none(by) || known_int(by, &step))
+        return num_int(step < 0 ? down : up);
+    if (!is_int(by))
+        return slice->item[part];
+    falls = TD_E2(w->f, less, val_as(w, by, TD_I64), td_const_int(w->f, TD_I64, 0));
+    return num_index(TD_E3(w->f, select, falls, td_const_int(w->f, TD_I64, down),
+                           td_const_int(w->f, TD_I64, up)),
+                     false);
+}
+
 td_status
 attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *out)
 {
@@ -414,9 +435,15 @@ attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *ou
         return object_attribute(w, self, name, node, out);
     if (is_num(self))
         return number_attribute(w, self, name, node, out);
-    for (int i = 0; self->type->kind == TD_T_RANGE && !w->exact && i < 3; i++)
-        if (strcmp(name, parts[i]) == 0)
-            return *out = self->item[i], TD_OK;
+    for (int i = 0;
+         (self->type->kind == TD_T_RANGE || self->type->kind == TD_T_SLICE) && !w->exact && i < 3;
+         i++)
+        if (strcmp(name, parts[i]) == 0) {
+            *out = self->item[i];
+            if (w->numba && is_none(out))
+                *out = numbas_part(w, self, i);
+            return TD_OK;
+        }
     return bad(w, node, TD_ERR_VALUE, "%s has no attribute %s in a kernel", self->type->name, name);
 }
 
@@ -512,6 +539,11 @@ call_method(walk *w, const thing *self, const char *name, const call *c, thing *
     if (self->type->kind == TD_T_TUPLE && self->type->object && strcmp(name, "_replace") == 0)
         return named_replace(w, self, c, out);
 
+    if (self->type->kind == TD_T_SLICE && strcmp(name, "indices") == 0) {
+        thing parts = tuple_of(w, self->item, self->type->n);
+
+        return call_stand_in(w, "slice.indices", &parts, c, out);
+    }
     if (self->type->kind == TD_T_ARRAY && box_may(w)) {
         td_status st = call_stand_in(w, name, self, c, out);
 

@@ -20,6 +20,8 @@ is_made_by(walk *w, const thing *x, const td_intrinsic_row *row)
         return is_text(w, x);
     if (row->fn == fn_range)
         return x->type->kind == TD_T_RANGE;
+    if (row->fn == fn_slice)
+        return x->type->kind == TD_T_SLICE;
     if (row->fn == fn_list && x->listed)
         return true;
     return box_is(x, which) && box_site(w, x)->typed == (row->fn == fn_typed_box);
@@ -28,8 +30,8 @@ is_made_by(walk *w, const thing *x, const td_intrinsic_row *row)
 static bool
 has_class(const td_intrinsic_row *row)
 {
-    static intrinsic_fn *const classes[] = {fn_tuple, fn_text, fn_range,    fn_list,
-                                            fn_dict,  fn_set,  fn_typed_box};
+    static intrinsic_fn *const classes[] = {fn_tuple, fn_text, fn_range, fn_slice,
+                                            fn_list,  fn_dict, fn_set,   fn_typed_box};
 
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
         if (row->fn == classes[i])
@@ -68,16 +70,20 @@ is_of_named(const thing *x, const char *repr)
 }
 
 static bool
-is_instance(const thing *x, const td_objinfo *cls)
+is_instance(const walk *w, const thing *x, const td_objinfo *cls)
 {
     const td_type *t = cls->type;
 
     if (cls->kind != TD_OBJ_TYPE || !t || t->kind != TD_T_NUM || !is_num(x))
         return false;
+    if (w->library && t->weak && t->dt == TD_I64) /* of our own functions, for any argument */
+        return is_int(x);
+    if (w->numba) /* Python's classes are NumPy's of 64 bits there */
+        return x->type->dt == t->dt;
     if (!t->weak)
         return !x->type->weak && x->type->dt == t->dt;
-    if (t->dt == TD_I64)
-        return is_int(x);
+    if (t->dt == TD_I64) /* NumPy's integers are no ints, True is one */
+        return is_int(x) && (x->type->weak || x->type->dt == TD_BOOL);
     return t->dt == TD_F64 ? x->type->dt == TD_F64 : x->type->dt == TD_C128;
 }
 
@@ -106,7 +112,7 @@ fn_isinstance(walk *w, const call *c, int number, thing *out)
               (info.kind == TD_OBJ_NAMED && c->arg[0].type->kind == TD_T_TUPLE &&
                c->arg[0].type->object == cls[i].type->object) ||
               (info.kind == TD_OBJ_TYPE && is_box(&c->arg[0]) && info.type == c->arg[0].type) ||
-              is_instance(&c->arg[0], &info) ||
+              is_instance(w, &c->arg[0], &info) ||
               (info.kind == TD_OBJ_INTRINSIC &&
                is_made_by(w, &c->arg[0], &td_intrinsics[info.number]));
         if (info.kind == TD_OBJ_OTHER && (named = is_of_named(&c->arg[0], info.text)) >= 0)

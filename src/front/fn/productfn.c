@@ -50,6 +50,17 @@ calls_blas(const walk *w, const call *c, const dim *shape, uint32_t n, const dim
            (work < 0 || work > 1000);
 }
 
+td_status
+must_meet(walk *w, const dim *n, const dim *m, const char *what)
+{
+    thing inner[2] = {dim_thing(n), dim_thing(m)};
+
+    if (w->how->mode == TD_MODE_KERNEL && !w->how->debug)
+        return TD_OK;
+    return must(w, TD_E2(w->f, equal, val_as(w, &inner[0], TD_I64), val_as(w, &inner[1], TD_I64)),
+                TD_REPORT_SHAPE, what, inner, 2);
+}
+
 /* a @ b where at least one is a matrix. */
 td_status
 matrix_product(walk *w, const thing *a, const thing *b, thing *out)
@@ -57,7 +68,6 @@ matrix_product(walk *w, const thing *a, const thing *b, thing *out)
     uint32_t na = a->type->ndim, nb = b->type->ndim, n = 0;
     call c = {.node = w->node, .n = 2, .arg = td_alloc(w->mem, 2 * sizeof *c.arg)};
     const td_type *s = a->type->item[0], *t = b->type->item[0];
-    thing inner[2] = {dim_thing(&a->view->shape[na - 1]), dim_thing(&b->view->shape[0])};
     dim shape[2];
 
     if (s->kind != TD_T_NUM || t->kind != TD_T_NUM || s->dt == TD_BOOL || t->dt == TD_BOOL)
@@ -68,10 +78,7 @@ matrix_product(walk *w, const thing *a, const thing *b, thing *out)
     if (w->how->mode != TD_MODE_KERNEL)
         for (int i = 0; i < 2; i++)
             TD_TRY(settle(w, &c.arg[i])); /* each element is read many times */
-    if (w->how->mode != TD_MODE_KERNEL || w->how->debug)
-        TD_TRY(must(w,
-                    TD_E2(w->f, equal, val_as(w, &inner[0], TD_I64), val_as(w, &inner[1], TD_I64)),
-                    TD_REPORT_SHAPE, "matrix product", inner, 2));
+    TD_TRY(must_meet(w, &a->view->shape[na - 1], &b->view->shape[0], "matrix product"));
     if (na == 2)
         shape[n++] = a->view->shape[0];
     if (nb == 2)

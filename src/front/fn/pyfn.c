@@ -494,6 +494,16 @@ fn_ndenumerate(walk *w, const call *c, int number, thing *out)
 
 /* ---- functions of values ---- */
 
+/* What a program calls to ask for a constant or for a loop over a tuple's items: its argument as it is. */
+td_status
+fn_itself(walk *w, const call *c, int number, thing *out)
+{
+    (void)number;
+    TD_TRY(want_args(w, c, "literal_unroll", 1, 1));
+    *out = c->arg[0];
+    return TD_OK;
+}
+
 /* slice(stop), slice(start, stop), slice(start, stop, step) */
 td_status
 fn_slice(walk *w, const call *c, int number, thing *out)
@@ -502,15 +512,11 @@ fn_slice(walk *w, const call *c, int number, thing *out)
 
     (void)number;
     TD_TRY(want_args(w, c, "slice", 1, 3));
-    for (uint32_t i = 0; i < c->n; i++) {
+    for (uint32_t i = 0; i < c->n; i++)
         TD_TRY(loaded(w, &c->arg[i]));
-        if (!is_none(&c->arg[i]) && !is_int(&c->arg[i]))
-            return bad(w, c->node, TD_ERR_TYPE, "a slice is of integers and None, not %s",
-                       c->arg[i].type->name);
-    }
-    *out = slice_of(w, c->n > 1 ? &c->arg[0] : &none, &c->arg[c->n > 1],
-                    c->n > 2 ? &c->arg[2] : &none);
-    return TD_OK;
+    return new_slice(
+        w, (thing[]){c->n > 1 ? c->arg[0] : none, c->arg[c->n > 1], c->n > 2 ? c->arg[2] : none},
+        c->node, out);
 }
 
 td_status

@@ -249,6 +249,7 @@ fn_dot(walk *w, const call *c, int number, thing *out)
     }
     if (x[0].type->ndim == 2 || x[1].type->ndim == 2)
         return matrix_product(w, &x[0], &x[1], out);
+    TD_TRY(must_meet(w, x[0].view->shape, x[1].view->shape, "product of vectors"));
     if (row == 1)
         TD_TRY(call_row(w, fn_row, OP_conjugate, &x[0], 1, &x[0]));
     TD_TRY(binary_things(w, TD_SYN_Mult, &x[0], &x[1], &x[0]));

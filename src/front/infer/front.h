@@ -31,6 +31,7 @@ typedef enum td_objkind {
     TD_OBJ_FUNCTION,  /* source */
     TD_OBJ_EXCEPTION, /* an exception class; text is its name */
     TD_OBJ_ELLIPSIS,
+    TD_OBJ_SLICE,     /* item[3], handles: start, stop, step */
     TD_OBJ_RECORD,    /* a NumPy void scalar: type; not a constant yet */
 } td_objkind;
 

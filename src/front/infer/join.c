@@ -94,16 +94,18 @@ join_get(walk *w, td_hash key)
 static td_status
 like_joined(walk *w, join *j, thing *x)
 {
-    bool is_const = j->type->kind == TD_T_OBJECT;
-    thing had = {.type = j->type};
+    const td_type *value = td_type_optional_of(j->type), *of_x = td_type_optional_of(x->type);
+    thing had = {.type = value ? value : j->type}, comes = {.type = of_x ? of_x : x->type};
 
     if (j->type == x->type || w->exact)
         return TD_OK;
-    if (is_const && is_text(w, &had) && is_text(w, x) && box_may(w)) {
-        j->type = td_type_box(TD_BOX_STR, NULL, 0, false);
+    if (had.type->kind == TD_T_OBJECT && had.type != comes.type && is_text(w, &had) &&
+        is_text(w, &comes) && box_may(w)) {
+        had.type = td_type_box(TD_BOX_STR, NULL, 0, false);
+        j->type = value ? td_type_optional(had.type) : had.type;
         w->again = true;
     }
-    return j->type->kind == TD_T_BOX ? boxed(w, x) : TD_OK;
+    return had.type->kind == TD_T_BOX ? boxed(w, x) : TD_OK;
 }
 
 td_status

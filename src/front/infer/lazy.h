@@ -51,6 +51,7 @@ td_status tuple_array(walk *w, const thing *x, const td_type *dtype, uint32_t no
 td_status array_copy(walk *w, const thing *a, const td_type *t, uint32_t node, thing *out); /* dtype t; NULL: its own */
 
 td_status matrix_product(walk *w, const thing *a, const thing *b, thing *out); /* lazily */
+td_status must_meet(walk *w, const dim *n, const dim *m, const char *what); /* the axes that a product sums over: fails if they differ; kernels do not look */
 
 /* A number from all of x's elements, or with axis a lazy array or number. */
 td_status reduce(walk *w, int how, const thing *x, const thing *axis, uint32_t node, thing *out);

@@ -39,6 +39,7 @@ param_thing(walk *w, const td_type *t, uint32_t arg)
         view_root(v, 0);
         return (thing){.type = t, .view = v};
     }
+    case TD_T_SLICE:
     case TD_T_TUPLE: {
         thing *item = td_alloc(w->mem, (t->n + 1) * sizeof *item);
 
@@ -66,7 +67,7 @@ store_result(walk *w, const thing *x, td_val ptr, uint32_t *at)
 {
     if (is_none(x) || x->type->kind == TD_T_OBJECT) /* the type says all */
         return TD_OK;
-    if (x->type->kind == TD_T_TUPLE || is_optional(x)) {
+    if (x->type->kind == TD_T_TUPLE || x->type->kind == TD_T_SLICE || is_optional(x)) {
         for (uint32_t i = 0; i < x->type->n; i++)
             TD_TRY(store_result(w, &x->item[i], ptr, at));
         return TD_OK;

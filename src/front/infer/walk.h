@@ -383,7 +383,8 @@ td_status element_view(walk *w, const thing *a, const thing *key, uint32_t node,
 bool      chooses(const thing *key); /* has the key an array of numbers or bools? */
 /* a[key] = x, or (x NULL) a[key], for such a key, in functions on a CPU */
 td_status array_chosen(walk *w, const thing *a, const thing *key, const thing *x, uint32_t node, thing *out);
-thing     slice_of(walk *w, const thing *start, const thing *stop, const thing *step); /* each None or a number */
+thing     slice_of(walk *w, const thing *start, const thing *stop, const thing *step); /* each an integer, None, or one of the two */
+td_status new_slice(walk *w, const thing part[3], uint32_t node, thing *out); /* the same; TD_ERR_TYPE: a part is something else */
 td_status tuple_index(walk *w, const thing *t, const thing *key, uint32_t node, thing *out);
 bool      is_packed(const thing *x); /* a field of an array of packed records: computed from these */
 /* Its elements where they lie in the records; without `store` perhaps copies. */
@@ -521,6 +522,8 @@ bool      is_optional(const thing *x);
 const td_type *join_optional(const walk *w, const td_type *a, const td_type *b); /* one is None or optional; NULL: they do not meet */
 thing     optional_as(walk *w, const thing *x, const td_type *t); /* None, or a value, as the optional type t */
 td_status optional_new(walk *w, td_val has, const thing *value, thing *out);
+td_status optional_boxed(walk *w, thing *x); /* boxed() for the value of an optional x */
+td_val    optional_given(walk *w, thing *x); /* x becomes the value, if it is optional; returns a bool, whether there is one, else TD_NONE */
 td_status optional_value(walk *w, thing *x); /* x becomes the value, if it is optional: the program fails where there is none */
 td_status optional_truth(walk *w, const thing *x, thing *out);
 td_status optional_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out); /* at least one is optional */

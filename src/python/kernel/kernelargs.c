@@ -394,6 +394,27 @@ add_tuple(py_call *c, PyObject *o, const td_type **type)
     return Py_TYPE(o) == &PyTuple_Type || py_named_type(c->d->keep, (PyObject *)Py_TYPE(o), type);
 }
 
+static bool
+add_slice(py_call *c, PyObject *o, const td_type **type)
+{
+    static const char *const parts[] = {"start", "stop", "step"};
+    const td_type *item[3];
+
+    for (int i = 0; i < 3; i++) {
+        PyObject *part = PyObject_GetAttrString(o, parts[i]);
+        bool ok = part && add_argument(c, part, &item[i]);
+
+        Py_XDECREF(part);
+        if (!ok)
+            return false;
+        if (item[i]->kind != TD_T_NONE &&
+            (item[i]->kind != TD_T_NUM || !td_dtype_is_int(item[i]->dt)))
+            return refuse(c, PyExc_TypeError, "a slice is of integers and None here");
+    }
+    *type = td_type_slice(item);
+    return true;
+}
+
 /* A member of an enum; 0: it is none. */
 static int
 add_member(py_call *c, PyObject *o, const td_type **type)
@@ -679,6 +700,8 @@ add_argument(py_call *c, PyObject *o, const td_type **type)
         return add_scalar(c, o, type);
     if (PyTuple_Check(o))
         return add_tuple(c, o, type);
+    if (PySlice_Check(o))
+        return add_slice(c, o, type);
     if (px_bare(o) != o)
         return add_argument(c, px_bare(o), type);
     return add_rare(c, o, type);

@@ -238,9 +238,12 @@ py_of_class(const td_type *t, PyObject *tuple)
 {
     PyObject *named;
 
-    if (!tuple || !t->object)
+    if (!tuple || (!t->object && t->kind != TD_T_SLICE))
         return tuple;
-    if (py_is_member_class(py_handle_object(t->object)))
+    if (t->kind == TD_T_SLICE)
+        named = PySlice_New(PyTuple_GetItem(tuple, 0), PyTuple_GetItem(tuple, 1),
+                            PyTuple_GetItem(tuple, 2));
+    else if (py_is_member_class(py_handle_object(t->object)))
         named = PyObject_Call(py_handle_object(t->object), tuple, NULL);
     else
         named = PyObject_CallMethod(py_handle_object(t->object), "_make", "(O)", tuple);
@@ -262,6 +265,7 @@ py_shown(const td_type *t, const uint64_t *word)
         tuple = o ? PyObject_CallMethod(np, "asarray", "O", o) : NULL;
         Py_XDECREF(o);
         return tuple;
+    case TD_T_SLICE:
     case TD_T_TUPLE: break;
     default:         return Py_NewRef(Py_None);
     }
@@ -311,6 +315,7 @@ py_result(const td_type *t, const unsigned char *at, py_call *c, td_callmem *hea
             py_boxobject_keep(tuple, c, heap);
         return tuple;
     }
+    case TD_T_SLICE:
     case TD_T_TUPLE: break;
     case TD_T_ITER:
         if (td_type_optional_of(t)) {

@@ -397,6 +397,22 @@ describe_tuple(py_asking *a, PyObject *o, td_objinfo *out)
     return TD_OK;
 }
 
+static td_status
+describe_slice(py_asking *a, PyObject *o, td_objinfo *out)
+{
+    PyObject *start = PyObject_GetAttrString(o, "start"), *stop = PyObject_GetAttrString(o, "stop"),
+             *step = PyObject_GetAttrString(o, "step"),
+             *parts = start && stop && step ? PyTuple_Pack(3, start, stop, step) : NULL;
+    td_status st = parts ? describe_tuple(a, parts, out) : fail_unusable("a slice");
+
+    Py_XDECREF(start);
+    Py_XDECREF(stop);
+    Py_XDECREF(step);
+    Py_XDECREF(parts); /* the slice holds the parts */
+    out->kind = TD_OBJ_SLICE;
+    return st;
+}
+
 /* A class's name in the compilation's memory: a class of C's makes a new string for each who asks.  NULL: an exception. */
 static const char *
 class_name(py_asking *a, PyObject *class)
@@ -518,6 +534,21 @@ is_function(PyObject *o)
     return class && PyObject_IsInstance(o, class) == 1;
 }
 
+/* Is it of Numba's package, its tests apart?  The functions there stand for code that only Numba's compiler has: their
+ * Python bodies are often `pass`. */
+static bool
+is_numbas(PyObject *o)
+{
+    PyObject *module = py_attr(o, "__module__");
+    const char *name =
+        module && PyUnicode_Check(module) ? PyUnicode_AsUTF8AndSize(module, NULL) : NULL;
+    bool is = name && strncmp(name, "numba.", 6) == 0 && strncmp(name, "numba.tests", 11) != 0;
+
+    Py_XDECREF(module);
+    PyErr_Clear();
+    return is;
+}
+
 static td_status
 describe_function(py_asking *a, PyObject *o, td_objinfo *out)
 {
@@ -621,6 +652,8 @@ describe_object(py_asking *a, PyObject *o, td_objinfo *out)
         return describe_numpy(o, out);
     if (describe_number(o, out))
         return TD_OK;
+    if (PySlice_Check(o))
+        return describe_slice(a, o, out);
     if (PyTuple_Check(o))
         return describe_items(a, o, (PyObject *)Py_TYPE(o), out);
     if ((st = describe_named(a, o, out)) != TD_SKIP)
@@ -631,7 +664,7 @@ describe_object(py_asking *a, PyObject *o, td_objinfo *out)
     }
     if (py_is_dispatcher(o) && ((py_dispatcher *)o)->how.mode == TD_MODE_FUNCTION)
         out->division = ((py_dispatcher *)o)->how.checked ? 'r' : 'n';
-    if (py_is_dispatcher(o) || is_function(o))
+    if (py_is_dispatcher(o) || (is_function(o) && !is_numbas(o)))
         return describe_function(a, o, out);
     return describe_other(a, o, out);
 }

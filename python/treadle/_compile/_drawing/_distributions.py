@@ -273,8 +273,8 @@ def _hypergeometric(ngood, nbad, nsample, size=None):
 
 
 def _logseries(p, size=None):
-    if p <= 0 or p >= 1 or p != p:
-        raise ValueError("p <= 0, p >= 1 or p is NaN")
+    if p < 0 or p >= 1 or p != p:
+        raise ValueError("p < 0, p >= 1 or p is NaN")
     return many_ints(draws(0), size, _one_logseries, float(p), 0.0)
 
 
@@ -341,6 +341,9 @@ def _split(s, row, n, pvals):
 def _multinomial(n, pvals, size=None):
     chances = np.array(pvals)
     k = len(chances)
+    for p in chances:
+        if not 0.0 <= p <= 1.0:
+            raise ValueError("pvals < 0, pvals > 1 or pvals contains NaNs")
     if n < 0 or np.sum(chances[: k - 1]) > 1.0 + 1e-12:
         raise ValueError("n < 0 or sum(pvals[:-1]) > 1.0")
     s = draws(0)

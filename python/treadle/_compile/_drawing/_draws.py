@@ -64,7 +64,10 @@ def _normal(loc=0.0, scale=1.0, size=None):
 
 
 def _uniform(low=0.0, high=1.0, size=None):
-    return many(draws(0), size, _shared.uniform, float(low), float(high) - float(low))
+    extent = float(high) - float(low)
+    if not abs(extent) < _INFINITY:
+        raise OverflowError("Range exceeds valid bounds")
+    return many(draws(0), size, _shared.uniform, float(low), extent)
 
 
 def _lognormal(mean=0.0, sigma=1.0, size=None):
@@ -102,22 +105,32 @@ def _chisquare(df, size=None):
 
 
 def _laplace(loc=0.0, scale=1.0, size=None):
+    if scale < 0:
+        raise ValueError("scale < 0")
     return many(draws(0), size, _shared.laplace, float(loc), float(scale))
 
 
 def _gumbel(loc=0.0, scale=1.0, size=None):
+    if scale < 0:
+        raise ValueError("scale < 0")
     return many(draws(0), size, _shared.gumbel, float(loc), float(scale))
 
 
 def _logistic(loc=0.0, scale=1.0, size=None):
+    if scale < 0:
+        raise ValueError("scale < 0")
     return many(draws(0), size, _shared.logistic, float(loc), float(scale))
 
 
 def _rayleigh(scale=1.0, size=None):
+    if scale < 0:
+        raise ValueError("scale < 0")
     return many(draws(0), size, _one_rayleigh, float(scale), 0.0)
 
 
 def _weibull(a, size=None):
+    if a < 0:
+        raise ValueError("a < 0")
     return many(draws(0), size, _shared.weibull, float(a), 0.0)
 
 
@@ -132,8 +145,10 @@ def _standard_cauchy(size=None):
 
 
 def _poisson(lam=1.0, size=None):
-    if lam < 0:
-        raise ValueError("lam < 0")
+    if lam < 0 or lam != lam:
+        raise ValueError("lam < 0 or lam is NaN")
+    if lam > _POISSON_MOST:
+        raise ValueError("lam value too large")
     return many_ints(draws(0), size, _shared.poisson, float(lam), 0.0)
 
 
@@ -239,6 +254,8 @@ def _py_randrange(start, stop=None, step=1):
 
 
 def _in_range(start, stop, step):
+    if step == 0:
+        raise ValueError("zero step for randrange()")
     width = stop - start
     n = (width + step - 1) // step if step > 0 else (width + step + 1) // step
     if n <= 0:
@@ -272,6 +289,8 @@ def _py_gauss(mu=0.0, sigma=1.0):
     return mu + math.cos(x) * r * sigma
 
 
+_INFINITY = math.inf
+_POISSON_MOST = 2.0**63 - math.sqrt(2.0**63) * 10
 _MAGIC = 4 * math.exp(-0.5) / math.sqrt(2.0)
 
 
@@ -296,6 +315,8 @@ def _py_expovariate(lambd=1.0):
 
 def _py_triangular(low=0.0, high=1.0, mode=None):
     u = double(draws(1))
+    if high == low and mode is not None:
+        return float(low)
     c = 0.5 if mode is None else (mode - low) / (high - low)
     if u > c:
         return high + (low - high) * math.sqrt((1.0 - u) * (1.0 - c))

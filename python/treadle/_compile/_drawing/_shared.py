@@ -66,7 +66,7 @@ def standard_gamma(g, shape, b):
         while True:
             x = gauss(g)
             v = 1.0 + c * x
-            if v > 0.0:
+            if not v <= 0.0:  # NaN leaves, too
                 break
         v = v * v * v
         u = double(g)
