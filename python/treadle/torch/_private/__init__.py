@@ -8,12 +8,14 @@ import operator
 
 from ... import torch
 from .._tensor._layout import layout
+from . import _functional
 
 OF = {
     "torch.backends.cuda": "SDPAParams can_use_cudnn_attention can_use_efficient_attention can_use_flash_attention",
     "torch.distributed.tensor": "Partial Placement Replicate Shard",
     "torch.distributed.tensor.placement_types": "Partial Placement Replicate Shard",
     "torch.distributions.utils": "_standard_normal _sum_rightmost",
+    "torch.nn.functional": _functional.NAMES,
     "torch.nn.modules": "_get_activation_fn",
     "torch.nn.attention.flex_attention": "_DEFAULT_SPARSE_BLOCK_SIZE",
     "torch.optim.optimizer": "_default_to_fused_or_foreach _disable_dynamo_if_unsupported _dispatch_sqrt "
@@ -101,7 +103,9 @@ def _assert_async(input, assert_msg="Expected Tensor with single nonzero value, 
 
 def found(module, name):
     """The value of a name of a private module of PyTorch's, or None if this package has none."""
-    return globals()[name] if name in OF.get(module, "").split() else None
+    if name not in OF.get(module, "").split():
+        return None
+    return globals()[name] if name in globals() else getattr(_functional, name)
 
 
 # ---- distributions ----

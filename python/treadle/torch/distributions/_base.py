@@ -100,6 +100,15 @@ class Distribution:
         if validate_args is not None:
             self._validate_args = validate_args
 
+    def _get_checked_instance(self, cls, _instance=None):
+        """What a subclass's expand() fills: _instance, or a new object of its class, whose parameters may differ."""
+        if _instance is None and type(self).__init__ is not cls.__init__:
+            raise NotImplementedError(
+                f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method must also "
+                "define a custom .expand() method."
+            )
+        return type(self).__new__(type(self)) if _instance is None else _instance
+
     batch_shape = property(lambda self: self._batch_shape, doc="The shape of the parameters.")
     event_shape = property(lambda self: self._event_shape, doc="The shape of one draw.")
     stddev = property(lambda self: self.variance.sqrt(), doc="The standard deviation.")
@@ -153,7 +162,8 @@ class Distribution:
     def expand(self, batch_shape, _instance=None):
         """The same distribution with another batch_shape."""
         batch, own = tuple(batch_shape), len(self._batch_shape)
-        made = object.__new__(type(self))
+        made = object.__new__(type(self)) if _instance is None else _instance
+        filled = dict(made.__dict__)  # by a subclass's expand()
         made.__dict__.update(self.__dict__)
         for name, value in self.__dict__.items():
             if name == "temperature":  # one temperature holds for all distributions
@@ -162,7 +172,7 @@ class Distribution:
                 made.__dict__[name] = value.expand((*batch, *value.shape[own:]))
             elif isinstance(value, Distribution) and value.batch_shape[:own] == self._batch_shape:
                 made.__dict__[name] = value.expand((*batch, *value.batch_shape[own:]))
-        made._batch_shape = Size(batch)
+        made.__dict__.update(filled, _batch_shape=Size(batch))
         return made
 
     def cdf(self, value):

@@ -134,6 +134,11 @@ class Optimizer:
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
             self.add_param_group(group)
 
+    def _cuda_graph_capture_health_check(self):
+        """Does nothing. Copies of PyTorch's optimizers call it in their steps."""
+
+    _accelerator_graph_capture_health_check = _cuda_graph_capture_health_check
+
     def add_param_group(self, param_group):
         """Add a group of parameters with options of its own."""
         if not isinstance(param_group, dict):

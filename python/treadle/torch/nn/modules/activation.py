@@ -5,6 +5,7 @@ A module of a row keeps its parameters as attributes and passes them to the func
 
 from .... import torch
 from ... import _modules
+from .. import _reduction
 from .. import functional as F
 from ..parameter import Parameter
 from .module import Module
@@ -25,7 +26,6 @@ _ACTIVATIONS = {
     "LogSoftmax": (F.log_softmax, (("dim", None),)),
     "Mish": (F.mish, (("inplace", False),)),
     "ReLU": (F.relu, (("inplace", False),)),
-    "ReLU6": (F.relu6, (("inplace", False),)),
     "SELU": (F.selu, (("inplace", False),)),
     "SiLU": (F.silu, (("inplace", False),)),
     "Sigmoid": (F.sigmoid, ()),
@@ -129,7 +129,10 @@ class _OfRow(Module):
                 f"{type(self).__name__}.__init__() got an unexpected keyword argument "
                 f"'{next(k for k in kwargs if k not in names)}'"
             )
-        for name in names:
+        old = {k: values.pop(k) for k in ("size_average", "reduce") if k in names}
+        if any(v is not None for v in old.values()):
+            values["reduction"] = _reduction.legacy_get_string(**old)
+        for name in values:
             if values[name] is _NONE:
                 raise TypeError(f"{type(self).__name__}.__init__() missing required argument: '{name}'")
             if name in _REFUSED and isinstance(values[name], _REFUSED[name]):
@@ -145,7 +148,7 @@ class _OfRow(Module):
     def forward(self, *inputs, **named):
         if named and type(self).__name__ == "PoissonNLLLoss":  # an option of the function has its operand's name
             named = {"input" if k == "log_input" else k: v for k, v in named.items()}
-        return self._call(*inputs, **named, **{name: getattr(self, name) for name, _ in self._options})
+        return self._call(*inputs, **named, **{name: getattr(self, name) for name in self._passed})
 
     def extra_repr(self):
         name = type(self).__name__
@@ -160,6 +163,7 @@ def _make(name, function, options, base=_OfRow):
     members = {
         "_call": staticmethod(function),
         "_options": options,
+        "_passed": tuple(name for name, _ in options if (name, None) not in _OLD),
         "__doc__": f"{first or name}  Parameters: " + (", ".join(k for k, _ in options) or "none") + ".",
         "__module__": __name__,
     }
@@ -194,6 +198,15 @@ for _name, _function in _DROPOUTS.items():
     )
 
 
+class ReLU6(Hardtanh):  # noqa: F821 - made above
+    """Numbers below 0 become 0, those above 6 become 6. Parameters: inplace."""
+
+    def __init__(self, inplace=False):
+        super().__init__(0.0, 6.0, inplace)
+
+
+# PyTorch keeps p under this name.
+PairwiseDistance.p = property(lambda self: self.norm, lambda self, p: setattr(self, "norm", p))  # noqa: F821 - made above
 _DropoutNd = _Dropout
 
 
@@ -235,7 +248,7 @@ class RReLU(Module):
         return f"lower={self.lower}, upper={self.upper}" + ", inplace=True" * self.inplace
 
 
-__all__ = [*_ACTIVATIONS, *_DROPOUTS, *_LOSSES, "Softmax2d", "PReLU", "RReLU"]
+__all__ = [*_ACTIVATIONS, *_DROPOUTS, *_LOSSES, "ReLU6", "Softmax2d", "PReLU", "RReLU"]
 
 
 __getattr__, __dir__ = _modules.refusing("torch.nn.modules.activation")

@@ -54,6 +54,8 @@ class _ConvNd(Module):
         if self.padding_of_same and padding == "same" and any(s != 1 for s in self.stride):
             raise ValueError("padding='same' is not supported for strided convolutions")
         self.padding = padding if isinstance(padding, str) else spread(padding, self.rank, "padding")
+        self.output_padding = (0,) * self.rank
+        self._reversed_padding_repeated_twice = tuple(n for pair in self._margins()[::-1] for n in pair)
         first, second = (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
         self.weight = Parameter(torch.empty(first, second // groups, *self.kernel_size, device=device, dtype=dtype))
         if bias:
@@ -64,15 +66,25 @@ class _ConvNd(Module):
 
     padding_of_same = True
 
+    def _margins(self):
+        """(before, after) of each dim's padding."""
+        if isinstance(self.padding, str):
+            whole = [d * (k - 1) * (self.padding == "same") for d, k in zip(self.dilation, self.kernel_size)]
+            return [(n // 2, n - n // 2) for n in whole]
+        return [(n, n) for n in self.padding]
+
     def reset_parameters(self):
         fill_default(self.weight, self.bias)
 
     def forward(self, input):
+        return self._conv_forward(input, self.weight, self.bias)
+
+    def _conv_forward(self, input, weight, bias):  # PyTorch's name: subclasses put others in its place
         return padded_conv(
             self.rank,
             input,
-            self.weight,
-            self.bias,
+            weight,
+            bias,
             self.stride,
             self.padding,
             self.dilation,
@@ -118,29 +130,33 @@ class _ConvTransposeNd(_ConvNd):
         )
         self.output_padding = spread(output_padding, self.rank, "output_padding")
 
-    def _more(self, input, output_size):
+    def _output_padding(
+        self, input, output_size, stride, padding, kernel_size, num_spatial_dims=None, dilation=None
+    ):
         """The additional padding at the end that leads to output_size."""
         if output_size is None:
             return self.output_padding
         wanted = tuple(output_size)[-self.rank :]
-        numbers = zip(input.shape[-self.rank :], self.kernel_size, self.stride, self.padding, self.dilation)
+        dilation = (1,) * self.rank if dilation is None else dilation
+        numbers = zip(input.shape[-self.rank :], kernel_size, stride, padding, dilation)
         least = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, k, s, p, d in numbers]
-        if any(not m <= w < m + s for w, m, s in zip(wanted, least, self.stride)):
+        if any(not m <= w < m + s for w, m, s in zip(wanted, least, stride)):
             raise ValueError(
                 f"requested an output size of {list(wanted)}, but valid sizes range from {least} to "
-                f"{[m + s - 1 for m, s in zip(least, self.stride)]} (for an input of {list(input.shape)[2:]})"
+                f"{[m + s - 1 for m, s in zip(least, stride)]} (for an input of {list(input.shape)[2:]})"
             )
         return tuple(w - m for w, m in zip(wanted, least))
 
     def forward(self, input, output_size=None):
         function = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[self.rank - 1]
+        numbers = self.stride, self.padding, self.kernel_size, self.rank, self.dilation
         return function(
             input,
             self.weight,
             self.bias,
             self.stride,
             self.padding,
-            self._more(input, output_size),
+            self._output_padding(input, output_size, *numbers),
             self.groups,
             self.dilation,
         )
@@ -211,7 +227,7 @@ class _PadNd(Module):
     def __init__(self, padding, value=0.0):
         super().__init__()
         self.padding = (padding,) * (2 * self.rank) if isinstance(padding, int) else tuple(padding)
-        if self.valued:
+        if self.mode == "constant":
             self.value = value
 
     def forward(self, input):
@@ -229,7 +245,7 @@ class Upsample(Module):
     def __init__(self, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None):
         super().__init__()
         self.size, self.scale_factor, self.mode, self.align_corners = size, scale_factor, mode, align_corners
-        self.recompute_scale_factor = recompute_scale_factor
+        self.recompute_scale_factor, self.name = recompute_scale_factor, type(self).__name__
 
     def forward(self, input):
         return F.interpolate(

@@ -126,6 +126,7 @@ class Conv1d(_Module):
     def extra_repr(self) -> Any: ...
     kernel_size: Any
     padding: Any
+    output_padding: Any
     weight: Any
     in_channels: Any
     out_channels: Any
@@ -144,6 +145,7 @@ class Conv2d(_Module):
     def extra_repr(self) -> Any: ...
     kernel_size: Any
     padding: Any
+    output_padding: Any
     weight: Any
     in_channels: Any
     out_channels: Any
@@ -162,6 +164,7 @@ class Conv3d(_Module):
     def extra_repr(self) -> Any: ...
     kernel_size: Any
     padding: Any
+    output_padding: Any
     weight: Any
     in_channels: Any
     out_channels: Any
@@ -371,11 +374,12 @@ class Upsample(_Module):
     def __init__(self, size: Any = None, scale_factor: Any = None, mode: str = 'nearest', align_corners: bool | None = None, recompute_scale_factor: Any = None) -> None: ...
     def forward(self, input: _Operand) -> Any: ...
     def extra_repr(self) -> str: ...
-    recompute_scale_factor: Any
     size: Any
     scale_factor: Any
     mode: Any
     align_corners: Any
+    recompute_scale_factor: Any
+    name: Any
 class UpsamplingBilinear2d(Upsample):
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None: ...
 class UpsamplingNearest2d(Upsample):

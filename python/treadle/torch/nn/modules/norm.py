@@ -57,13 +57,13 @@ class _BatchNorm(Module):
         self.reset_running_stats()
         _reset_affine(self)
 
-    def _check(self, input):
+    def _check_input_dim(self, input):  # PyTorch's name: subclasses put others in its place
         if input.dim() not in self.dims:
             wanted = " or ".join(f"{n}D" for n in self.dims)
             raise ValueError(f"expected {wanted} input (got {input.dim()}D input)")
 
     def forward(self, input):
-        self._check(input)
+        self._check_input_dim(input)
         momentum = 0.0 if self.momentum is None else self.momentum
         return self._normalised(input, momentum)
 

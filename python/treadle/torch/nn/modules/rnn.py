@@ -160,6 +160,14 @@ class RNNBase(Module):
         ends = [f"_l{layer}{end}" for layer in range(self.num_layers) for end in self._ends]
         return [[p for k, p in self._parameters.items() if k[k.index("_l") :] == end] for end in ends]
 
+    @property
+    def _flat_weights_names(self):
+        return [k for k in self._parameters if "_l" in k]
+
+    @property
+    def _flat_weights(self):
+        return [getattr(self, k) for k in self._flat_weights_names]
+
     def reset_parameters(self):
         bound = 1 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
         for weight in self.parameters():

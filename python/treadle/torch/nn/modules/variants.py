@@ -5,7 +5,7 @@ import math
 
 from .... import torch
 from ...._public import dir_of as _dir_of
-from .. import _variants
+from .. import _reduction, _variants
 from .linear import Linear
 from .module import Module
 
@@ -19,8 +19,7 @@ class _Loss(Module):
     def __init__(self, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
         if size_average is not None or reduce is not None:  # PyTorch's parameters before 0.4
-            mean = size_average is None or size_average
-            reduction = "none" if reduce is False else "mean" if mean else "sum"
+            reduction = _reduction.legacy_get_string(size_average, reduce)
         self.reduction = reduction
 
 
