@@ -103,6 +103,8 @@ def _type(self, dtype=None, non_blocking=False):
         return f"torch.{'cuda.' if self.is_cuda else ''}{_TYPES[self.dtype._name]}"
     if isinstance(dtype, _dtypes.dtype):
         return cast(self, dtype)
+    if dtype is Tensor:
+        return cast(self, _dtypes.get_default_dtype())
     name = dtype.__name__ if isinstance(dtype, TensorType) else str(dtype).rsplit(".", 1)[-1]
     if name not in _BY_TYPE:
         raise ValueError(f"invalid type: '{dtype}'")

@@ -3,6 +3,7 @@ unless a program sets another."""
 
 import functools
 import math
+import warnings
 from operator import index as _index
 
 import numpy
@@ -149,6 +150,11 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     no numbers.
     """
     if isinstance(data, Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
+            stacklevel=2,
+        )
         r = data.detach().to(device or data.device, data.dtype if dtype is None else dtype, copy=True)
         return r.requires_grad_() if requires_grad else r
     return _made(_of_data(data, dtype, device), requires_grad)
@@ -195,6 +201,8 @@ def from_numpy(ndarray):
             "currently supported. (You can probably work around this by making a copy of your array  with "
             "array.copy().) "
         )
+    if not ndarray.flags.writeable:
+        _device.once("The given NumPy array is not writable: the tensor is a copy of it, which may be written to.")
     if not ndarray.flags.writeable or not ndarray.flags.aligned:
         return wrap(td.array(ndarray, device=td.device("cpu")))
     return wrap(td.from_dlpack(ndarray))
