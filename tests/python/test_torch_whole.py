@@ -84,7 +84,7 @@ def test_a_class_is_asked_about_the_function_that_programs_see():
             cls.seen.append(func)
             return 7
 
-    functions = [torch.add, torch.relu, F.linear, F.gelu, torch.linalg.norm, torch.fft.fft]
+    functions = [torch.add, torch.relu, F.linear, F.gelu, torch.linalg.det, torch.fft.fft]
     for f in functions:
         assert f(*[Asked()] * (1 + (f in (torch.add, F.linear)))) == 7
     assert Asked.seen == functions
@@ -128,8 +128,11 @@ def test_parts_of_modules_that_a_subclass_replaces_are_called():
     with pytest.raises(ValueError, match="four dims"):
         _Any(3)(x[0])
     y = torch.randn(4, 2, 6)
-    assert torch.allclose(_Still(6, 2, 8, norm_first=True)(y), 3 * y)
-    assert torch.allclose(_Alone(6, 2, 8, norm_first=True)(y, y * 10), 3 * (2 * y + 10 * y))
+    encoder, decoder = _Still(6, 2, 8, norm_first=True), _Alone(6, 2, 8, norm_first=True)
+    for norm in ("norm1", "norm2", "norm3"):
+        setattr(encoder, norm, nn.Identity())
+        setattr(decoder, norm, nn.Identity())
+    assert torch.allclose(encoder(y), 3 * y) and torch.allclose(decoder(y, y * 10), 3 * (2 * y + 10 * y))
 
 
 def test_layers_of_a_stack_get_their_masks_by_name():

@@ -11,6 +11,7 @@ grad, state)``, which gives one parameter's new value and state. Its operations 
 import copy
 import functools
 from collections import OrderedDict, defaultdict
+from types import MappingProxyType
 
 import numpy
 
@@ -111,6 +112,8 @@ class Optimizer:
     """
 
     _opt_called = _stepping = False  # has a step been called? Is one running?
+    # Optimizers that hold another one, such as Lookahead, may never call __init__.
+    _optimizer_step_pre_hooks = _optimizer_step_post_hooks = MappingProxyType({})
     _counts = False  # are the numbers in its state tensors in PyTorch's?
 
     def __init_subclass__(cls, **kwargs):
