@@ -108,7 +108,7 @@ def checkpoint(
     """
     if use_reentrant is None:
         _device.once(
-            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Here, there is one way only."
+            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Here is one way only."
         )
     call = _Call(function, preserve_rng_state, context_fn)
     if not _core._grad_mode():
