@@ -1,7 +1,9 @@
 """torch.distributions: all distributions, transforms and divergences against PyTorch's values; draws against moments."""
 
 import json
+import math
 import pathlib
+import warnings
 
 import pytest
 import torch_distribution_cases as cases
@@ -118,3 +120,35 @@ def test_independent_takes_no_more_dims_than_there_are():
     )
     with pytest.raises(ValueError, match="actual 2 vs 1"):
         torch.distributions.Independent(base, 2)
+
+
+def test_a_programs_own_distribution():
+    class Point(torch.distributions.Distribution):
+        arg_constraints = {}
+
+        def __init__(self, at, checks):
+            self.at, self.checks = at, checks
+            super().__init__(at.shape)
+
+        def log_prob(self, value):
+            if self.checks:
+                self._validate_sample(value)
+            return torch.where(value == self.at, 0.0, -math.inf)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert Point(torch.ones(2), False).log_prob(torch.ones(2)).tolist() == [0, 0]
+    with pytest.warns(UserWarning, match="does not define `support`"):
+        Point(torch.ones(2), True).log_prob(torch.ones(2))
+    for name in ("mean", "variance", "mode", "support", "stddev"):
+        with pytest.raises(NotImplementedError):
+            getattr(Point(torch.ones(2), False), name)
+        assert getattr(torch.distributions.Distribution, name).__doc__
+
+    class Wide(torch.distributions.Uniform):
+        support = torch.distributions.constraints.positive
+
+        def log_prob(self, value):  # accepts what its support does not have, since it never asks
+            return value * 2
+
+    assert Wide(0.0, 1.0).log_prob(torch.tensor(-3.0)) == -6

@@ -21,7 +21,8 @@ OF = {
     "torch.optim.optimizer": "_default_to_fused_or_foreach _disable_dynamo_if_unsupported _dispatch_sqrt "
     "_get_capturable_supported_devices _get_value _use_grad_for_differentiable _view_as_real ParamsT",
     "torch.serialization": "FILE_LIKE MAP_LOCATION",
-    "torch.utils.data.dataloader": "_BaseDataLoaderIter _MultiProcessingDataLoaderIter _SingleProcessDataLoaderIter",
+    "torch.utils.data.dataloader": "_collate_fn_t _worker_init_fn_t _BaseDataLoaderIter _MultiProcessingDataLoaderIter "
+    "_SingleProcessDataLoaderIter",
     "torch.utils.checkpoint": "_infer_device_type get_device_states set_device_states",
     "torch.nn.modules.module": "_EXTRA_STATE_KEY_SUFFIX",
     "torch.jit": "TracerWarning",
@@ -31,7 +32,7 @@ OF = {
     "sym_min sym_not sym_sum torch",
 }
 
-FILE_LIKE = MAP_LOCATION = ParamsT = object  # in annotations
+FILE_LIKE = MAP_LOCATION = ParamsT = _collate_fn_t = _worker_init_fn_t = object  # in annotations
 _DEFAULT_SPARSE_BLOCK_SIZE = 128  # of flex_attention's masks
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"  # in state_dict's keys
 _initialized = True  # CUDA is initialised at its first use

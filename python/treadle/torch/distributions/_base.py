@@ -4,6 +4,7 @@ import functools
 import inspect
 import math
 import types
+import warnings
 
 from ... import _core
 from .._prim import Tensor, joint_shape
@@ -86,12 +87,12 @@ class Distribution:
 
     has_rsample = has_enumerate_support = False
     arg_constraints = {}
-    support = None
     _validate_args = True
 
     def __init_subclass__(cls, **keywords):
         super().__init_subclass__(**keywords)
-        for name, wrap in (("__init__", _looking), ("log_prob", _checking)):
+        own = cls.__module__.startswith(__package__)  # a program's log_prob calls _validate_sample itself, or does not
+        for name, wrap in (("__init__", _looking), ("log_prob", _checking))[: 1 + own]:
             if name in vars(cls):
                 setattr(cls, name, wrap(vars(cls)[name]))
 
@@ -117,6 +118,21 @@ class Distribution:
     def mode(self):
         """The likeliest value. Raises NotImplementedError if it is not known."""
         raise NotImplementedError(f"{type(self).__name__} has no mode")
+
+    @property
+    def mean(self):
+        """The mean. Raises NotImplementedError if it is not known."""
+        raise NotImplementedError(f"{type(self).__name__} has no mean")
+
+    @property
+    def variance(self):
+        """The variance. Raises NotImplementedError if it is not known."""
+        raise NotImplementedError(f"{type(self).__name__} has no variance")
+
+    @property
+    def support(self):
+        """The constraint of the draws. Raises NotImplementedError if it is not known."""
+        raise NotImplementedError(f"{type(self).__name__} has no support")
 
     @staticmethod
     def set_default_validate_args(value):
@@ -152,8 +168,16 @@ class Distribution:
                     f"Value is not broadcastable with batch_shape+event_shape: {tuple(value.shape)} vs "
                     f"{self._extended_shape(())}."
                 )
-        support = self.support
-        if support is not None and not _holds(support, value):
+        try:
+            support = self.support
+        except NotImplementedError:
+            warnings.warn(
+                f"{type(self)} does not define `support` to enable sample validation. Please initialize the "
+                "distribution with `validate_args=False` to turn off validation.",
+                stacklevel=2,
+            )
+            return
+        if not _holds(support, value):
             raise ValueError(
                 f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be within the "
                 f"support ({support!r}) of the distribution {self!r}, but found invalid values:\n{value}"
