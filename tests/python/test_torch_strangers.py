@@ -3,6 +3,7 @@
 import collections
 import copy
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -444,3 +445,36 @@ def test_one_number_fills_an_expanded_tensor():
     for write in (lambda e: e.copy_(torch.ones(3, 4)), lambda e: e.add_(1)):
         with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
             write(torch.arange(4.0).expand(3, 4))
+
+
+_I, _J = torch.tensor([0, 1]), torch.tensor([1, 2])
+# PyTorch takes these lists for tuples, and warns; it takes the others for arrays of indices.
+_TUPLES = [
+    [None, slice(None)], [0, slice(None)], [slice(None), 0], [[0, 1], [1, 2]], [_I, _J], [..., 0], [[0, 1], [1]],
+    [torch.tensor(0), torch.tensor(1)], [None], [np.array([0, 1]), np.array([1, 2])], [(0, 1)], [range(2), 0], [_I, 1],
+    [0, _J], [[True, False, True, False], 2], [slice(1, 3), _J],
+]  # fmt: skip
+_ARRAYS = [[0, 1], [], [True, False, True, False], [3] * 40, [np.int64(1), 2]]
+
+
+@pytest.mark.parametrize("key", _TUPLES, ids=repr)
+def test_lists_that_are_tuples_in_subscripts(key):
+    x = torch.arange(24.0).reshape(4, 6)
+    with pytest.warns(UserWarning, match=r"use x\[tuple\(seq\)\] instead"):
+        assert torch.equal(x[key], x[tuple(key)])
+    a, b, c = x.clone(), x.clone(), x.clone().requires_grad_()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        a[key] = -1.0
+        c[key].sum().backward()
+    b[tuple(key)] = -1.0
+    assert torch.equal(a, b) and torch.equal(c.grad == 1, b == -1)
+
+
+@pytest.mark.parametrize("key", _ARRAYS, ids=repr)
+def test_lists_that_are_arrays_in_subscripts(key):
+    x = torch.arange(24.0).reshape(4, 6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        index = torch.tensor(key, dtype=torch.bool if True in key and 0 in key and len(key) == 4 else torch.int64)
+        assert torch.equal(x[key], x[index])
