@@ -478,3 +478,31 @@ def test_lists_that_are_arrays_in_subscripts(key):
         warnings.simplefilter("error")
         index = torch.tensor(key, dtype=torch.bool if True in key and 0 in key and len(key) == 4 else torch.int64)
         assert torch.equal(x[key], x[index])
+
+
+def test_a_tensor_equals_elements_of_numpys_array():
+    t, grown = torch.tensor([1, 2]), torch.ones(2, requires_grad=True)
+    for a, want in ((np.array([1, 3]), [True, False]), (np.array([1.0, 2.0], np.float32), [True, True]),
+                    (np.array(2), [False, True]), (np.array([[1], [2]]), [[True, False], [False, True]])):  # fmt: skip
+        assert (t == a).tolist() == want and (a == t).tolist() == want
+    assert (t == np.array(["a", "b"])) is False and (grown == np.ones(2)).all()
+    with pytest.raises(RuntimeError, match="size"):
+        assert t == np.arange(3)
+
+
+_OWN = {  # the dtype that PyTorch gives each number alone
+    "np.float32(1.5)": "float32", "np.float64(1.5)": "float64", "np.float16(1.5)": "float16", "np.int32(1)": "int32",
+    "np.int64(1)": "int64", "np.uint8(1)": "uint8", "np.int8(1)": "int8", "np.bool_(True)": "bool", "1": "int64",
+    "1.5": "float32", "True": "bool", "1j": "complex64", "np.complex64(1j)": "complex64", "torch.tensor(1.5)": "float32",
+    "np.complex128(1j)": "complex128", "np.ones(1)[0]": "float64", "torch.tensor(1.5, dtype=torch.float16)": "float16",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("first", _OWN)
+def test_lists_of_numbers_of_several_dtypes(first):
+    """Their dtype is what these dtypes promote to, in the order and the depth of the list."""
+    for second in _OWN:
+        want = torch.promote_types(getattr(torch, _OWN[first]), getattr(torch, _OWN[second]))
+        a, b = eval(first), eval(second)
+        for data in ([a, b], [b, a], (a, a, b), [[a, a], [a, b]], [[a], [b]]):
+            assert torch.tensor(data).dtype is want and torch.as_tensor(data).dtype is want, data

@@ -153,8 +153,9 @@ def watch(names, scope, base, check):
     """Wrap the functions of those names in a module's namespace. check(name) is None or looks at the arguments."""
     for name in names:
         f = scope[name]
-        if callable(f) and not isinstance(f, type) and type(f) is not Builtin:
-            scope[name] = watched(f, base, check(name))
+        look = check(name)
+        if callable(f) and not isinstance(f, type) and (look is not None or type(f) is not Builtin):
+            scope[name] = watched(f, base, look)
             scope[name].__module__ = scope["__name__"]  # where pickle finds it
 
 

@@ -12,7 +12,7 @@ from .._prim import Tensor, apply, array, cast, strided, td, to_device, whole_st
 from .._register import both, function, method
 from . import _dtypes, _printing
 from ._axes import given
-from ._create import filled, tensor
+from ._create import filled, from_numpy, tensor
 from ._elementwise import complex_, positive
 from ._layout import laid_out, strided_layout
 from ._parts import stack
@@ -93,6 +93,11 @@ def _made(cls, *args, **kwargs):
 def make_subclass(cls, data, require_grad=False):
     """data's memory as an instance of a subclass of Tensor."""
     return _core._make_subclass(cls, data, require_grad)
+
+
+def equal_to_array(t, a):
+    """t == a for NumPy's array a. NotImplemented: a holds no numbers."""
+    return t == from_numpy(numpy.array(a)).to(t.device) if a.dtype.kind in "biufc" else NotImplemented
 
 
 @method("type")

@@ -44,6 +44,9 @@ def _type(dtype, default=None):
 # ---- of data ----
 
 
+_PYTHONS = {bool, int, float, complex}
+
+
 def _is_plain(data):
     """Does data consist of Python's numbers alone? Only the first element of each nested list is looked at."""
     while isinstance(data, (list, tuple)) and data:
@@ -110,8 +113,23 @@ def _kinds(data):
     return {_inferred(data, numpy.asarray(data))}
 
 
+def _leaves(data):
+    """The types of what nested lists hold."""
+    found = set(map(type, data))
+    for kind in (list, tuple):
+        if kind in found:
+            found = found - {kind} | {t for v in data if isinstance(v, kind) for t in _leaves(v)}
+    return found
+
+
+def _is_mixed(data):
+    """Do nested lists hold more than Python's numbers and more than NumPy's of one dtype?"""
+    kinds = _leaves(data) if isinstance(data, (list, tuple)) else ()
+    return not (_PYTHONS.issuperset(kinds) or (len(kinds) == 1 and issubclass(next(iter(kinds)), numpy.generic)))
+
+
 def _inferred(data, a):
-    if isinstance(data, (list, tuple)) and _holds_tensors(data):
+    if _is_mixed(data):
         return functools.reduce(_dtypes.promote_types, _kinds(data))
     if _is_plain(data):
         if a.size == 0 or a.dtype.kind in "fc":
