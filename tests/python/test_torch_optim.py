@@ -346,3 +346,20 @@ def test_adagrad_has_its_state_before_the_first_step():
     assert optimizer.state_dict()["state"][0]["step"].item() == 0
     optimizer.share_memory()
     assert optimizer.state[p]["sum"].is_shared()
+
+
+def test_subclasses_complete_what_was_copied_or_loaded():
+    class Own(optim.Optimizer):
+        def __init__(self, params):
+            super().__init__(params, {"lr": 0.1})
+
+        def __setstate__(self, state):
+            super().__setstate__(state)
+            for group in self.param_groups:
+                group.setdefault("added", 5)
+
+    optimizer = Own([torch.ones(2, requires_grad=True)])
+    other = copy.deepcopy(optimizer)
+    assert other.param_groups[0]["added"] == 5 and "added" not in optimizer.param_groups[0]
+    optimizer.load_state_dict(optimizer.state_dict())
+    assert optimizer.param_groups[0]["added"] == 5

@@ -207,3 +207,45 @@ def test_warnings_that_pytorch_gives(name, monkeypatch):
 
 def test_a_type_that_is_the_class_of_tensors():
     assert torch.ones(2, dtype=torch.int64).type(torch.Tensor).dtype is torch.float32
+
+
+@pytest.mark.parametrize(
+    "name, args",
+    [("Linear", (2, 2)), ("Bilinear", (2, 2, 2)), ("Conv2d", (1, 1, 1)), ("ConvTranspose1d", (1, 1, 1)), ("Embedding", (3, 2)),
+     ("BatchNorm1d", (2,)), ("InstanceNorm1d", (2,)), ("LayerNorm", (2,)), ("GroupNorm", (1, 2)), ("RMSNorm", (2,)),
+     ("LSTM", (2, 2)), ("GRUCell", (2, 2)), ("PReLU", ())],
+)  # fmt: skip
+def test_modules_get_their_first_values_from_a_subclass(name, args):
+    base, calls = getattr(nn, name), []
+
+    class Own(base):
+        def reset_parameters(self):
+            super().reset_parameters()
+            calls.append(1)
+            for p in self.parameters():
+                nn.init.constant_(p, 7.0)
+
+    made = Own(*args)
+    assert calls == [1] and all(p.unique().tolist() == [7] for p in made.parameters())
+    base.reset_parameters(made)
+    plain = base(*args)
+    if name.endswith("Norm") or name == "PReLU":
+        assert all(torch.equal(a, b) for a, b in zip(made.parameters(), plain.parameters(), strict=True))
+
+
+def test_modules_call_the_function_that_a_program_has_put_there(monkeypatch):
+    monkeypatch.setattr(F, "relu", lambda x, inplace=False: x * 0 + 7)
+    assert nn.ReLU()(torch.ones(2)).tolist() == [7, 7] and nn.ReLU(True)(torch.ones(2)).tolist() == [7, 7]
+
+
+def test_attributes_of_parameters_are_saved(tmp_path):
+    net = nn.Linear(2, 2)
+    net.weight.rate, net.weight.mask = 2, torch.ones(2)
+    torch.save(net, tmp_path / "net.pt")
+    torch.save(net.weight, tmp_path / "weight.pt")
+    for p in (torch.load(tmp_path / "net.pt", weights_only=False).weight, torch.load(tmp_path / "weight.pt")):
+        assert type(p) is nn.Parameter and p.rate == 2 and torch.equal(p.mask, torch.ones(2)) and torch.equal(p, net.weight)
+    net.weight.backward = 3  # an attribute that hides a method: only files that are trusted may have it
+    torch.save(net.weight, tmp_path / "weight.pt")
+    with pytest.raises(pickle.UnpicklingError, match="no attribute 'backward'"):
+        torch.load(tmp_path / "weight.pt")

@@ -318,6 +318,12 @@ class Optimizer:
         for key, values in state_dict["state"].items():
             if key in params:
                 self.state[params[key]] = {k: _placed(v, params[key], k) for k, v in values.items()}
+        self.__setstate__({"state": self.state, "param_groups": self.param_groups})
+
+    def __setstate__(self, state):
+        """Take over the attributes of a copy, or what load_state_dict has loaded. Subclasses add options that older
+        files lack."""
+        self.__dict__.update(state)
 
     def __repr__(self):
         text = type(self).__name__ + " ("

@@ -168,10 +168,11 @@ def _make(name, function, options, base=_OfRow):
         "__module__": __name__,
     }
     if len(options) == 0 or options == (("inplace", False),):  # the fast ones, which pass no dict of parameters
+        scope, own = vars(F), function.__name__  # a program may put another function there
         members["forward"] = (
-            (lambda self, input: function(input))
+            (lambda self, input: scope[own](input))
             if not options
-            else (lambda self, input: function(input, inplace=True) if self.inplace else function(input))
+            else (lambda self, input: scope[own](input, inplace=True) if self.inplace else scope[own](input))
         )
     return type(name, (base,), members)
 
@@ -226,6 +227,12 @@ class PReLU(Module):
         self.weight = Parameter(
             torch.full((num_parameters,), init, device=device, dtype=dtype or torch.get_default_dtype())
         )
+        if type(self).reset_parameters is not PReLU.reset_parameters:
+            self.reset_parameters()
+
+    def reset_parameters(self):
+        with torch.no_grad():
+            self.weight.fill_(self.init)
 
     def forward(self, input):
         return F.prelu(input, self.weight)

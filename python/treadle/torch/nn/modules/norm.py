@@ -20,6 +20,13 @@ def _reset_affine(module):
         init.zeros_(module.bias)
 
 
+def _reset_if_replaced(module, kind):
+    """Call a subclass's reset_parameters() or reset_running_stats(): that of kind would give what is there already."""
+    names = [n for n in ("reset_parameters", "reset_running_stats") if hasattr(kind, n)]
+    if any(getattr(type(module), n) is not getattr(kind, n) for n in names):
+        module.reset_parameters()
+
+
 class _BatchNorm(Module):
     """The base of batch and instance norms: weight and bias of the channels, running mean and variance."""
 
@@ -46,6 +53,7 @@ class _BatchNorm(Module):
             self.register_buffer(name, start(num_features, **made) if track_running_stats else None)
         count = torch.tensor(0, dtype=torch.int64, device=device) if track_running_stats else None
         self.register_buffer("num_batches_tracked", count)
+        _reset_if_replaced(self, _BatchNorm)
 
     def reset_running_stats(self):
         if self.track_running_stats:
@@ -174,6 +182,7 @@ class LayerNorm(Module):
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.normalized_shape, self.eps, self.elementwise_affine = shape, eps, elementwise_affine
         _register_affine(self, shape, elementwise_affine, bias, {"device": device, "dtype": dtype})
+        _reset_if_replaced(self, LayerNorm)
 
     def reset_parameters(self):
         _reset_affine(self)
@@ -198,6 +207,7 @@ class RMSNorm(Module):
         self.register_parameter(
             "weight", Parameter(torch.ones(shape, device=device, dtype=dtype)) if elementwise_affine else None
         )
+        _reset_if_replaced(self, RMSNorm)
 
     def reset_parameters(self):
         if self.weight is not None:
@@ -219,6 +229,7 @@ class GroupNorm(Module):
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
         _register_affine(self, num_channels, affine, bias, {"device": device, "dtype": dtype})
+        _reset_if_replaced(self, GroupNorm)
 
     def reset_parameters(self):
         _reset_affine(self)
