@@ -152,3 +152,37 @@ def test_a_programs_own_distribution():
             return value * 2
 
     assert Wide(0.0, 1.0).log_prob(torch.tensor(-3.0)) == -6
+
+
+def test_a_transform_and_a_distribution_that_are_modules():
+    class Scale(torch.distributions.Transform, torch.nn.Module):
+        domain = codomain = torch.distributions.constraints.real
+        bijective = True
+
+        def __init__(self):
+            super().__init__(cache_size=1)
+            self.log_scale = torch.nn.Parameter(torch.ones(2))
+
+        def _call(self, x):
+            return x * self.log_scale.exp()
+
+        def _inverse(self, y):
+            return y / self.log_scale.exp()
+
+        def log_abs_det_jacobian(self, x, y):
+            return self.log_scale.expand(x.shape)
+
+        def __hash__(self):
+            return torch.nn.Module.__hash__(self)
+
+    class Held(torch.distributions.Normal, torch.nn.Module):
+        def __init__(self):
+            super().__init__(torch.zeros(2), torch.ones(2))
+            self.layer = torch.nn.Linear(2, 2)
+
+    scale, x = Scale(), torch.ones(2)
+    y = scale(x)
+    assert scale._cached_x_y[0] is x and scale.inv(y) is x and list(dict(scale.named_parameters())) == ["log_scale"]
+    flow = torch.distributions.TransformedDistribution(torch.distributions.Normal(torch.zeros(2), 1.0), [scale])
+    flow.log_prob(torch.ones(2)).sum().backward()
+    assert scale.log_scale.grad is not None and len(list(Held().parameters())) == 2

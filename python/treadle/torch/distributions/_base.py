@@ -100,6 +100,7 @@ class Distribution:
         self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
         if validate_args is not None:
             self._validate_args = validate_args
+        super().__init__()  # of a program's class that is a Module, too
 
     def _get_checked_instance(self, cls, _instance=None):
         """What a subclass's expand() fills: _instance, or a new object of its class, whose parameters may differ."""
