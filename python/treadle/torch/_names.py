@@ -241,7 +241,7 @@ HOMES = {
     | {
         "batchnorm": "nn.modules.sync nn.modules.norm nn.modules",
         "instancenorm": "nn.modules.norm nn.modules",
-        "pooling": "nn.modules.conv nn.modules",
+        **dict.fromkeys(("pooling", "padding"), "nn.modules.conv nn.modules"),
         "loss": "nn.modules.variants nn.modules.activation nn.modules",
         "dropout": "nn.modules.activation nn.modules",
     },

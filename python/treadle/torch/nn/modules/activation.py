@@ -112,6 +112,25 @@ _BARE = {"Hardshrink": "lambd", "Softshrink": "lambd"}  # shown without the para
 _REFUSED = {"delta": complex, "dim": (bool, float)}  # types that a parameter must not have
 
 
+class _Loss(Module):
+    """The base of a program's own losses. reduction is "mean", "sum" or "none"; size_average and reduce are its
+    deprecated forms."""
+
+    def __init__(self, size_average=None, reduce=None, reduction="mean"):
+        super().__init__()
+        if size_average is not None or reduce is not None:  # PyTorch's parameters before 0.4
+            reduction = _reduction.legacy_get_string(size_average, reduce)
+        self.reduction = reduction
+
+
+class _WeightedLoss(_Loss):
+    """The base of losses with a weight for each class."""
+
+    def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+
+
 class _OfRow(Module):
     """A module of a row of the table. _function and _options come from the row."""
 
@@ -158,7 +177,7 @@ class _OfRow(Module):
         return ", ".join(shown + ["inplace=True"] * bool(getattr(self, "inplace", False)))
 
 
-def _make(name, function, options, base=_OfRow):
+def _make(name, function, options, bases=(_OfRow,)):
     first = (function.__doc__ or "").strip().split("\n")[0]
     members = {
         "_call": staticmethod(function),
@@ -174,7 +193,7 @@ def _make(name, function, options, base=_OfRow):
             if not options
             else (lambda self, input: scope[own](input, inplace=True) if self.inplace else scope[own](input))
         )
-    return type(name, (base,), members)
+    return type(name, bases, members)
 
 
 class _Dropout(Module):
@@ -191,8 +210,11 @@ class _Dropout(Module):
         return f"p={self.p}, inplace={self.inplace}"
 
 
-for _name, (_function, _options) in {**_ACTIVATIONS, **_LOSSES}.items():
+for _name, (_function, _options) in _ACTIVATIONS.items():
     globals()[_name] = _make(_name, _function, _options)
+for _name, (_function, _options) in _LOSSES.items():
+    _weighted = _WEIGHT in _options and "WithLogits" not in _name
+    globals()[_name] = _make(_name, _function, _options, (_OfRow, _WeightedLoss if _weighted else _Loss))
 for _name, _function in _DROPOUTS.items():
     globals()[_name] = type(
         _name, (_Dropout,), {"_call": staticmethod(_function), "__doc__": _function.__doc__, "__module__": __name__}

@@ -191,7 +191,15 @@ class _Pool(Module):
         return ", ".join(f"{n}={getattr(self, n)}" for n in shown)
 
 
-class _AdaptiveAvg(Module):
+class _MaxPoolNd(_Pool):
+    """The base of MaxPool1d and its like."""
+
+
+class _AvgPoolNd(_Pool):
+    """The base of AvgPool1d and its like."""
+
+
+class _Adaptive(Module):
     def __init__(self, output_size):
         super().__init__()
         self.output_size = output_size
@@ -203,7 +211,11 @@ class _AdaptiveAvg(Module):
         return f"output_size={self.output_size}"
 
 
-class _AdaptiveMax(_AdaptiveAvg):
+class _AdaptiveAvgPoolNd(_Adaptive):
+    """The base of AdaptiveAvgPool1d and its like. PyTorch has bases of these names, for which programs look."""
+
+
+class _AdaptiveMaxPoolNd(_Adaptive):
     def __init__(self, output_size, return_indices=False):
         super().__init__(output_size)
         self.return_indices = return_indices
@@ -216,8 +228,8 @@ _MODES = {
     "Reflection": "reflect",
     "Replication": "replicate",
     "Circular": "circular",
-    "Zero": "constant",
     "Constant": "constant",
+    "Zero": "constant",
 }
 
 
@@ -237,6 +249,22 @@ class _PadNd(Module):
 
     def extra_repr(self):
         return f"padding={self.padding}, value={self.value}" if self.valued else str(self.padding)
+
+
+class _ConstantPadNd(_PadNd):
+    """The base of ConstantPad1d and its like."""
+
+
+class _ReflectionPadNd(_PadNd):
+    """The base of ReflectionPad1d and its like."""
+
+
+class _ReplicationPadNd(_PadNd):
+    """The base of ReplicationPad1d and its like."""
+
+
+class _CircularPadNd(_PadNd):
+    """The base of CircularPad1d and its like."""
 
 
 class Upsample(Module):
@@ -303,7 +331,7 @@ class Fold(Module):
         )
 
 
-class _LPPool(Module):
+class _LPPoolNd(Module):
     def __init__(self, norm_type, kernel_size, stride=None, ceil_mode=False):
         super().__init__()
         self.norm_type, self.kernel_size = norm_type, kernel_size
@@ -317,7 +345,7 @@ class _LPPool(Module):
         return ", ".join(f"{name}={getattr(self, name)}" for name in names)
 
 
-class _MaxUnpool(Module):
+class _MaxUnpoolNd(Module):
     def __init__(self, kernel_size, stride=None, padding=0):
         super().__init__()
         self.kernel_size = spread(kernel_size, self.rank, "kernel_size")
@@ -344,23 +372,23 @@ for _n in (1, 2, 3):
     _class(f"ConvTranspose{_n}d", _ConvTransposeNd, f"The adjoint of Conv{_n}d.", rank=_n)
     _class(
         f"MaxPool{_n}d",
-        _Pool,
+        _MaxPoolNd,
         "The largest element of each window.",
         _options=_MAX,
         _call=staticmethod(getattr(F, f"max_pool{_n}d")),
     )
     _class(
         f"AvgPool{_n}d",
-        _Pool,
+        _AvgPoolNd,
         "The mean of each window.",
         _call=staticmethod(getattr(F, f"avg_pool{_n}d")),
         _options=_AVG if _n == 1 else {**_AVG, "divisor_override": None},
         as_tuples=_n == 1,
     )
-    _class(f"LPPool{_n}d", _LPPool, "The norm of each window.", _call=staticmethod(getattr(F, f"lp_pool{_n}d")))
+    _class(f"LPPool{_n}d", _LPPoolNd, "The norm of each window.", _call=staticmethod(getattr(F, f"lp_pool{_n}d")))
     _class(
         f"MaxUnpool{_n}d",
-        _MaxUnpool,
+        _MaxUnpoolNd,
         f"The maxima that MaxPool{_n}d found, where they stood.",
         _call=staticmethod(getattr(F, f"max_unpool{_n}d")),
         rank=_n,
@@ -368,14 +396,14 @@ for _n in (1, 2, 3):
     for _kind in ("Avg", "Max"):
         _class(
             f"Adaptive{_kind}Pool{_n}d",
-            {"Avg": _AdaptiveAvg, "Max": _AdaptiveMax}[_kind],
+            {"Avg": _AdaptiveAvgPoolNd, "Max": _AdaptiveMaxPoolNd}[_kind],
             f"Pools the last {_n} dims to output_size.",
             _call=staticmethod(getattr(F, f"adaptive_{_kind.lower()}_pool{_n}d")),
         )
     for _kind, _mode in _MODES.items():
         _class(
             f"{_kind}Pad{_n}d",
-            _PadNd,
+            globals()[f"ConstantPad{_n}d"] if _kind == "Zero" else globals()[f"_{_kind}PadNd"],
             f"Padding of the last {_n} dims: {_mode}.",
             rank=_n,
             mode=_mode,

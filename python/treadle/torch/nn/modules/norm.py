@@ -27,7 +27,7 @@ def _reset_if_replaced(module, kind):
         module.reset_parameters()
 
 
-class _BatchNorm(Module):
+class _NormBase(Module):
     """The base of batch and instance norms: weight and bias of the channels, running mean and variance."""
 
     dims = batch = None  # the dims that an input may have; whether the batch's statistics are used
@@ -53,7 +53,7 @@ class _BatchNorm(Module):
             self.register_buffer(name, start(num_features, **made) if track_running_stats else None)
         count = torch.tensor(0, dtype=torch.int64, device=device) if track_running_stats else None
         self.register_buffer("num_batches_tracked", count)
-        _reset_if_replaced(self, _BatchNorm)
+        _reset_if_replaced(self, _NormBase)
 
     def reset_running_stats(self):
         if self.track_running_stats:
@@ -108,6 +108,10 @@ class _BatchNorm(Module):
         )
 
 
+class _BatchNorm(_NormBase):
+    """The base of batch norms, for which programs look."""
+
+
 class BatchNorm1d(_BatchNorm):
     """Normalises each channel of (N, C) or (N, C, L) by the batch's mean and variance."""
 
@@ -126,7 +130,7 @@ class BatchNorm3d(_BatchNorm):
     dims = (5,)
 
 
-class _InstanceNorm(_BatchNorm):
+class _InstanceNorm(_NormBase):
     def __init__(
         self,
         num_features,
@@ -258,6 +262,5 @@ class LocalResponseNorm(Module):
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
 
-_NormBase = _BatchNorm  # libraries use both names
 
 __dir__ = _dir_of(__name__)
