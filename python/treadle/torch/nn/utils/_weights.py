@@ -1,5 +1,7 @@
 """Weight norm and spectral norm, as parametrizations and as hooks that run before a module's call."""
 
+import warnings
+
 from .... import torch
 from .. import functional as F
 from .. import init
@@ -207,6 +209,11 @@ def _removed(module, kind, name):
 def weight_norm(module, name="weight", dim=0):
     """module, whose parameter `name` is computed before each call from name_g, its length along dim (None: of the
     whole), and name_v, its direction."""
+    warnings.warn(
+        "`torch.nn.utils.weight_norm` is deprecated in favor of `torch.nn.utils.parametrizations.weight_norm`.",
+        FutureWarning,
+        stacklevel=2,
+    )
     return WeightNorm.apply(module, name, dim)
 
 
