@@ -160,7 +160,8 @@ def test_padded_sequences_of_nothing(need_weights):
 def test_names_that_libraries_take():
     utils = nn.modules.utils
     assert utils._pair(3) == (3, 3) and utils._triple([1, 2, 3]) == (1, 2, 3) and utils._ntuple(4)("a") == ("a",)
-    assert nn.modules.batchnorm._NormBase is nn.modules.batchnorm._BatchNorm and issubclass(nn.Dropout, nn.modules.dropout._DropoutNd)
+    norms = nn.modules.batchnorm
+    assert issubclass(norms._BatchNorm, norms._NormBase) and issubclass(nn.Dropout, nn.modules.dropout._DropoutNd)
     assert nn.modules.activation.MultiheadAttention is nn.MultiheadAttention
     assert nn.parallel.distributed.DistributedDataParallel is nn.parallel.DistributedDataParallel
     from treadle.torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
