@@ -1,7 +1,9 @@
 """torch.distributions: all distributions, transforms and divergences against PyTorch's values; draws against moments."""
 
 import json
+import math
 import pathlib
+import warnings
 
 import pytest
 import torch_distribution_cases as cases
@@ -118,3 +120,69 @@ def test_independent_takes_no_more_dims_than_there_are():
     )
     with pytest.raises(ValueError, match="actual 2 vs 1"):
         torch.distributions.Independent(base, 2)
+
+
+def test_a_programs_own_distribution():
+    class Point(torch.distributions.Distribution):
+        arg_constraints = {}
+
+        def __init__(self, at, checks):
+            self.at, self.checks = at, checks
+            super().__init__(at.shape)
+
+        def log_prob(self, value):
+            if self.checks:
+                self._validate_sample(value)
+            return torch.where(value == self.at, 0.0, -math.inf)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert Point(torch.ones(2), False).log_prob(torch.ones(2)).tolist() == [0, 0]
+    with pytest.warns(UserWarning, match="does not define `support`"):
+        Point(torch.ones(2), True).log_prob(torch.ones(2))
+    for name in ("mean", "variance", "mode", "support", "stddev"):
+        with pytest.raises(NotImplementedError):
+            getattr(Point(torch.ones(2), False), name)
+        assert getattr(torch.distributions.Distribution, name).__doc__
+
+    class Wide(torch.distributions.Uniform):
+        support = torch.distributions.constraints.positive
+
+        def log_prob(self, value):  # accepts what its support does not have, since it never asks
+            return value * 2
+
+    assert Wide(0.0, 1.0).log_prob(torch.tensor(-3.0)) == -6
+
+
+def test_a_transform_and_a_distribution_that_are_modules():
+    class Scale(torch.distributions.Transform, torch.nn.Module):
+        domain = codomain = torch.distributions.constraints.real
+        bijective = True
+
+        def __init__(self):
+            super().__init__(cache_size=1)
+            self.log_scale = torch.nn.Parameter(torch.ones(2))
+
+        def _call(self, x):
+            return x * self.log_scale.exp()
+
+        def _inverse(self, y):
+            return y / self.log_scale.exp()
+
+        def log_abs_det_jacobian(self, x, y):
+            return self.log_scale.expand(x.shape)
+
+        def __hash__(self):
+            return torch.nn.Module.__hash__(self)
+
+    class Held(torch.distributions.Normal, torch.nn.Module):
+        def __init__(self):
+            super().__init__(torch.zeros(2), torch.ones(2))
+            self.layer = torch.nn.Linear(2, 2)
+
+    scale, x = Scale(), torch.ones(2)
+    y = scale(x)
+    assert scale._cached_x_y[0] is x and scale.inv(y) is x and list(dict(scale.named_parameters())) == ["log_scale"]
+    flow = torch.distributions.TransformedDistribution(torch.distributions.Normal(torch.zeros(2), 1.0), [scale])
+    flow.log_prob(torch.ones(2)).sum().backward()
+    assert scale.log_scale.grad is not None and len(list(Held().parameters())) == 2

@@ -321,3 +321,45 @@ def test_schedules_refuse(kind, options, error, message):
     optimizer = optim.SGD([nn.Parameter(torch.ones(1))], lr=0.1, momentum=0.9)
     with pytest.raises(error, match=message):
         getattr(optim.lr_scheduler, kind)(optimizer, **options)
+
+
+def test_an_optimizer_that_holds_another_may_leave_its_base_alone():
+    class Lookahead(torch.optim.Optimizer):
+        def __init__(self, inner):
+            self.inner, self.param_groups, self.state = inner, inner.param_groups, inner.state
+
+        def step(self, closure=None):
+            return self.inner.step(closure)
+
+    p = torch.ones(2, requires_grad=True)
+    held = Lookahead(torch.optim.SGD([p], 0.5))
+    p.sum().backward()
+    held.step()
+    held.zero_grad()
+    assert p.tolist() == [0.5, 0.5] and p.grad is None
+
+
+def test_adagrad_has_its_state_before_the_first_step():
+    p = torch.ones(2, requires_grad=True)
+    optimizer = torch.optim.Adagrad([p], initial_accumulator_value=0.5)
+    assert optimizer.state[p]["sum"].tolist() == [0.5, 0.5] and optimizer.state[p]["step"] == 0
+    assert optimizer.state_dict()["state"][0]["step"].item() == 0
+    optimizer.share_memory()
+    assert optimizer.state[p]["sum"].is_shared()
+
+
+def test_subclasses_complete_what_was_copied_or_loaded():
+    class Own(optim.Optimizer):
+        def __init__(self, params):
+            super().__init__(params, {"lr": 0.1})
+
+        def __setstate__(self, state):
+            super().__setstate__(state)
+            for group in self.param_groups:
+                group.setdefault("added", 5)
+
+    optimizer = Own([torch.ones(2, requires_grad=True)])
+    other = copy.deepcopy(optimizer)
+    assert other.param_groups[0]["added"] == 5 and "added" not in optimizer.param_groups[0]
+    optimizer.load_state_dict(optimizer.state_dict())
+    assert optimizer.param_groups[0]["added"] == 5

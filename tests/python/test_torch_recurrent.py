@@ -208,3 +208,19 @@ def test_no_product_of_the_dtype(runs):
         m = nn.LSTM(3, 4).to(torch.bfloat16)
         y = m(torch.randn(2, 2, 3).to(torch.bfloat16))[0]
         assert y.dtype is torch.bfloat16 and bool(torch.isfinite(y).all())
+
+
+@pytest.mark.parametrize("kind", [nn.RNN, nn.GRU, nn.LSTM])
+def test_a_program_puts_computed_weights_into_the_list_of_weights(kind):
+    layer, other, x = kind(4, 3, 2, bidirectional=True), kind(4, 3, 2, bidirectional=True), torch.randn(5, 2, 4)
+    assert layer._flat_weights_names == list(dict(layer.named_parameters()))
+    assert all(a is b for a, b in zip(layer._flat_weights, layer.parameters(), strict=True))
+    layer._flat_weights = [w * 2 for w in other.parameters()]  # tensors with a history
+    with torch.no_grad():
+        for w in other.parameters():
+            w.mul_(2)
+        assert torch.allclose(layer(x)[0], other(x)[0], atol=1e-6)
+    layer.weight_hh_l0 = nn.Parameter(torch.zeros_like(layer.weight_hh_l0))  # an attribute that is set counts again
+    assert layer._flat_weights[1] is layer.weight_hh_l0
+    layer.double()
+    assert all(a is b for a, b in zip(layer._flat_weights, layer.parameters(), strict=True))

@@ -3,6 +3,7 @@
 import collections
 import copy
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -159,7 +160,8 @@ def test_padded_sequences_of_nothing(need_weights):
 def test_names_that_libraries_take():
     utils = nn.modules.utils
     assert utils._pair(3) == (3, 3) and utils._triple([1, 2, 3]) == (1, 2, 3) and utils._ntuple(4)("a") == ("a",)
-    assert nn.modules.batchnorm._NormBase is nn.modules.batchnorm._BatchNorm and issubclass(nn.Dropout, nn.modules.dropout._DropoutNd)
+    norms = nn.modules.batchnorm
+    assert issubclass(norms._BatchNorm, norms._NormBase) and issubclass(nn.Dropout, nn.modules.dropout._DropoutNd)
     assert nn.modules.activation.MultiheadAttention is nn.MultiheadAttention
     assert nn.parallel.distributed.DistributedDataParallel is nn.parallel.DistributedDataParallel
     from treadle.torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
@@ -444,3 +446,64 @@ def test_one_number_fills_an_expanded_tensor():
     for write in (lambda e: e.copy_(torch.ones(3, 4)), lambda e: e.add_(1)):
         with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
             write(torch.arange(4.0).expand(3, 4))
+
+
+_I, _J = torch.tensor([0, 1]), torch.tensor([1, 2])
+# PyTorch takes these lists for tuples, and warns; it takes the others for arrays of indices.
+_TUPLES = [
+    [None, slice(None)], [0, slice(None)], [slice(None), 0], [[0, 1], [1, 2]], [_I, _J], [..., 0], [[0, 1], [1]],
+    [torch.tensor(0), torch.tensor(1)], [None], [np.array([0, 1]), np.array([1, 2])], [(0, 1)], [range(2), 0], [_I, 1],
+    [0, _J], [[True, False, True, False], 2], [slice(1, 3), _J],
+]  # fmt: skip
+_ARRAYS = [[0, 1], [], [True, False, True, False], [3] * 40, [np.int64(1), 2]]
+
+
+@pytest.mark.parametrize("key", _TUPLES, ids=repr)
+def test_lists_that_are_tuples_in_subscripts(key):
+    x = torch.arange(24.0).reshape(4, 6)
+    with pytest.warns(UserWarning, match=r"use x\[tuple\(seq\)\] instead"):
+        assert torch.equal(x[key], x[tuple(key)])
+    a, b, c = x.clone(), x.clone(), x.clone().requires_grad_()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        a[key] = -1.0
+        c[key].sum().backward()
+    b[tuple(key)] = -1.0
+    assert torch.equal(a, b) and torch.equal(c.grad == 1, b == -1)
+
+
+@pytest.mark.parametrize("key", _ARRAYS, ids=repr)
+def test_lists_that_are_arrays_in_subscripts(key):
+    x = torch.arange(24.0).reshape(4, 6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        index = torch.tensor(key, dtype=torch.bool if True in key and 0 in key and len(key) == 4 else torch.int64)
+        assert torch.equal(x[key], x[index])
+
+
+def test_a_tensor_equals_elements_of_numpys_array():
+    t, grown = torch.tensor([1, 2]), torch.ones(2, requires_grad=True)
+    for a, want in ((np.array([1, 3]), [True, False]), (np.array([1.0, 2.0], np.float32), [True, True]),
+                    (np.array(2), [False, True]), (np.array([[1], [2]]), [[True, False], [False, True]])):  # fmt: skip
+        assert (t == a).tolist() == want and (a == t).tolist() == want
+    assert (t == np.array(["a", "b"])) is False and (grown == np.ones(2)).all()
+    with pytest.raises(RuntimeError, match="size"):
+        assert t == np.arange(3)
+
+
+_OWN = {  # the dtype that PyTorch gives each number alone
+    "np.float32(1.5)": "float32", "np.float64(1.5)": "float64", "np.float16(1.5)": "float16", "np.int32(1)": "int32",
+    "np.int64(1)": "int64", "np.uint8(1)": "uint8", "np.int8(1)": "int8", "np.bool_(True)": "bool", "1": "int64",
+    "1.5": "float32", "True": "bool", "1j": "complex64", "np.complex64(1j)": "complex64", "torch.tensor(1.5)": "float32",
+    "np.complex128(1j)": "complex128", "np.ones(1)[0]": "float64", "torch.tensor(1.5, dtype=torch.float16)": "float16",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("first", _OWN)
+def test_lists_of_numbers_of_several_dtypes(first):
+    """Their dtype is what these dtypes promote to, in the order and the depth of the list."""
+    for second in _OWN:
+        want = torch.promote_types(getattr(torch, _OWN[first]), getattr(torch, _OWN[second]))
+        a, b = eval(first), eval(second)
+        for data in ([a, b], [b, a], (a, a, b), [[a, a], [a, b]], [[a], [b]]):
+            assert torch.tensor(data).dtype is want and torch.as_tensor(data).dtype is want, data

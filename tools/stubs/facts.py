@@ -49,7 +49,7 @@ def public(module):
 
 def _movable(value):
     """Whether one definition serves every module that has the object."""
-    return isinstance(value, (type, types.FunctionType)) and not private_only(value)
+    return (isinstance(value, (type, types.FunctionType)) or hasattr(value, "_target")) and not private_only(value)
 
 
 def private_only(value):
@@ -93,6 +93,7 @@ def _tree(f):
 def result(f):
     """What the source of a Python function tells of its result: "None", "Self", "bool", "str", a context; or None."""
     f = inspect.unwrap(f)
+    f = getattr(f, "_target", f)  # of a function that is a built-in one in PyTorch
     tree = _tree(f) if isinstance(f, types.FunctionType) else None
     if tree is None or not tree.body or not isinstance(tree.body[0], ast.FunctionDef):
         return None

@@ -1,18 +1,41 @@
 """Subscripts of tensors that hold arrays. They are parsed like those of arrays, and read and written by differentiable
-picks. Two rules are PyTorch's: an integer, also a tensor of one without dims, selects first and is no index array that
-others broadcast with; a tensor of uint8 is a mask.
+picks. Three rules are PyTorch's: an integer, also a tensor of one without dims, selects first and is no index array
+that others broadcast with; a tensor of uint8 is a mask; a list of less than 32 items that are not all numbers is a
+tuple.
 """
 
+import warnings
 from operator import index as _index
 
 import numpy
 
 from .. import _core
+from .._callers import outside
 from .._core import Tensor, ndarray, tensor_wrap
 from ._indexing import owner_of, parse
 from ._pick import Pick
 
 _FULL = slice(None)
+
+
+_MANY = 32  # a list of as many items is one array of indices, whatever they are
+
+
+def _is_part(item):
+    """Does such an item of a list make a tuple of it?"""
+    return item is None or item is Ellipsis or isinstance(item, (slice, Tensor, list, tuple, range, numpy.ndarray))
+
+
+def _as_tuple(key):
+    """A subscript that is a list as PyTorch understands it, a tuple where its items say so."""
+    if not isinstance(key, list) or len(key) >= _MANY or not any(map(_is_part, key)):
+        return key
+    warnings.warn(
+        "Using a non-tuple sequence for multidimensional indexing is deprecated; use x[tuple(seq)] instead of x[seq].",
+        UserWarning,
+        stacklevel=outside()[1],
+    )
+    return tuple(key)
 
 
 def _plain(item):
@@ -80,6 +103,9 @@ def _indices(p):
 
 def getitem(t, key):
     """t[key] for a key that holds arrays."""
+    parts = _as_tuple(key)
+    if parts is not key:
+        return t[parts]
     owner = owner_of(key)
     if owner is not None:
         return owner._subscript("getitem", t, key)
@@ -105,6 +131,10 @@ def _mask_of(t, key):
 
 def setitem(t, key, value):
     """t[key] = value for a key that holds arrays."""
+    parts = _as_tuple(key)
+    if parts is not key:
+        t[parts] = value
+        return
     owner = owner_of(key)
     if owner is not None:
         return owner._subscript("setitem", t, key, value)
@@ -131,6 +161,7 @@ def setitem(t, key, value):
 
 def add_item(t, key, value):
     """t[key] += value, adding once for each time that an index occurs."""
+    key = _as_tuple(key)
     p = _parse(t, key)
     window = _window(t, p)
     if not p.arrays:

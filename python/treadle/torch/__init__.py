@@ -74,7 +74,9 @@ def _attach():
             setattr(Tensor, name, value)
     for name, f in FUNCTIONS.items():
         own = getattr(Tensor, name) if name in native and METHODS.get(name) is f and name not in (*_TWO, *_OURS) else f
-        globals()[name] = _with_out(own, name)
+        globals()[name] = made = _with_out(own, name)
+        if hasattr(made, "__globals__"):  # a Python function: pickle finds it here
+            made.__module__ = __name__
     for name in (*(k + "_" for k in _elementwise.ROWS), *_AS_METHODS):
         if name not in globals() and hasattr(Tensor, name):
             globals()[name] = _with_input(getattr(Tensor, name))
@@ -89,6 +91,17 @@ _TWO = {*_elementwise.ROWS_OF_TWO, "add", "sub", "div"}  # the first operand may
 _AS_METHODS = (
     "addmv_ clamp_ clamp_max_ clamp_min_ clip_ clone conj_physical_ detach detach_ erfinv_ fill_ frac_ gcd_ i0_ "
     "acosh_ arccosh_ index_put_ lcm_ ldexp_ logit_ nan_to_num_ resize_as_ round_ sinc_ xlogy_ zero_".split()
+)
+# Functions that are Python's in PyTorch, too. All others are built-in ones there.
+_PYTHONS = set(
+    "are_deterministic_algorithms_enabled atleast_1d atleast_2d atleast_3d block_diag broadcast_shapes "
+    "broadcast_tensors cartesian_prod cdist chain_matmul cholesky compile compiled_with_cxx11_abi cond einsum "
+    "from_dlpack get_default_device get_deterministic_debug_mode get_device_module get_float32_matmul_precision "
+    "get_rng_state initial_seed is_deterministic_algorithms_warn_only_enabled is_storage is_tensor "
+    "is_warn_always_enabled load lobpcg lu manual_seed matrix_rank meshgrid norm pca_lowrank qr save seed "
+    "set_default_device set_default_dtype set_default_tensor_type set_deterministic_debug_mode "
+    "set_float32_matmul_precision set_printoptions set_rng_state set_warn_always split stft svd_lowrank tensordot "
+    "typename unique unique_consecutive unravel_index use_deterministic_algorithms vmap while_loop".split()
 )
 _attach()
 
@@ -112,6 +125,8 @@ def get_device_module(device=None):  # noqa: F811 - PyTorch's name of the parame
 
     return cuda
 
+
+_override.built_in(globals(), [n for n in globals() if n not in _PYTHONS and n[0] != "_"], __name__)
 
 # Submodules that are imported at their first use, and the names of this module that they define.
 _MODULES = set(
@@ -167,9 +182,9 @@ def __getattr__(name):
         globals()[name] = value = import_module(f"{__name__}._tensor._foreach").of(name)
         return value
     if name in _FROM:
-        value = getattr(import_module(f"{__name__}.{_FROM[name]}"), name)
-        globals()[name] = value
-        return value
+        globals()[name] = getattr(import_module(f"{__name__}.{_FROM[name]}"), name)
+        _override.built_in(globals(), {name} - _PYTHONS, __name__)
+        return globals()[name]
     return _absent(name)
 
 

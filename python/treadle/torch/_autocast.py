@@ -11,7 +11,8 @@ import sys
 import threading
 import types
 
-from ._override import shown_as
+from .._core import Builtin
+from ._override import put, shown_as, target
 from ._prim import Tensor, recording
 from ._tensor import _dtypes
 
@@ -186,7 +187,8 @@ def _places():
 
 def replace_held(new, but):
     """Replace functions wherever an imported module holds them, but not in the namespace `but`. new: {id of the old
-    function: (old, new)}."""
+    function: (old, new)}. A Builtin stays: `put_wrapped` has given it another target."""
+    new = {k: pair for k, pair in new.items() if type(pair[0]) is not Builtin}
     for kind in vars(sys.modules[f"{__package__}.nn.modules"]).values():
         old = vars(kind).get("_call") if isinstance(kind, type) else None
         if isinstance(old, staticmethod) and id(old.__func__) in new:
@@ -197,6 +199,16 @@ def replace_held(new, but):
             for name, value in list(held.items()):
                 if id(value) in new and new[id(value)][0] is value:
                     held[name] = new[id(value)][1]
+
+
+def put_wrapped(space, name, wrap, new):
+    """Put wrap(function) in the place of a function of `space`, and enter both in `new`, replace_held's table."""
+    old = getattr(space, name)
+    if id(old) not in new:
+        made = wrap(target(old))
+        new[id(old)] = old, made
+        new.setdefault(id(target(old)), (target(old), made))
+    put(space, name, new[id(old)][1])
 
 
 def install():
@@ -210,9 +222,8 @@ def install():
             old = getattr(space, name)
             if isinstance(old, type):
                 continue
-            asking = new.setdefault(id(old), (old, _asking(old, rule)))[1]
-            setattr(space, name, asking)
             within = getattr(old, "_watched", None)  # what the package's own modules call
+            put_wrapped(space, name, lambda f, rule=rule: _asking(f, rule), new)
             if within is not None:
                 new.setdefault(id(within), (within, _asking(within, rule)))
         replace_held(new, globals())

@@ -110,14 +110,16 @@ def theirs(where):
     return where._theirs
 
 
+def once(text, kind=UserWarning):
+    """Warn, once in a process, where the program calls the package."""
+    if text not in _told:
+        _told.add(text)
+        warnings.warn(text, kind, stacklevel=outside()[1])
+
+
 def without_gpu():
     """Warn, once in a process, that the CPU takes the place of a GPU."""
-    if "gpu" not in _told:
-        _told.add("gpu")
-        why = _core.cuda_missing()
-        warnings.warn(
-            f"no GPU is there: tensors stay on the CPU ({why})", _core.PerformanceWarning, stacklevel=outside()[1]
-        )
+    once(f"no GPU is there: tensors stay on the CPU ({_core.cuda_missing()})", _core.PerformanceWarning)
 
 
 def ours(d):

@@ -185,8 +185,6 @@ REFUSED = {
     "torch.nn.modules.loss": {"NLLLoss2d": _GONE},
     "torch.nn.modules.module": {"register_module_*": "register the hook on each module of model.modules()"},
     "torch.nn.modules.normalization": {"CrossMapLRN2d": "nn.LocalResponseNorm is there"},
-    "torch.nn.utils.spectral_norm": {"SpectralNorm*": _INSIDE},
-    "torch.nn.utils.weight_norm": {"WeightNorm": _INSIDE},
     "torch.optim": {"functional": "optimizers' steps are methods", "swap_in_optimizer_params_and_state": _INSIDE},
     "torch.optim.optimizer": {"register_optimizer_step_*": "optimizer.register_step_post_hook and _pre_hook are there"},
     "torch.optim.sgd": {"sgd": "torch.optim.SGD(...).step() does it"},
@@ -243,7 +241,7 @@ HOMES = {
     | {
         "batchnorm": "nn.modules.sync nn.modules.norm nn.modules",
         "instancenorm": "nn.modules.norm nn.modules",
-        "pooling": "nn.modules.conv nn.modules",
+        **dict.fromkeys(("pooling", "padding"), "nn.modules.conv nn.modules"),
         "loss": "nn.modules.variants nn.modules.activation nn.modules",
         "dropout": "nn.modules.activation nn.modules",
     },

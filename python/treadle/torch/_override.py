@@ -10,6 +10,8 @@ import functools
 import threading
 import types
 
+from .._core import Builtin
+
 _state = threading.local()
 _ACTIVE = []  # not empty once a program has defined a class that must be asked
 
@@ -84,8 +86,34 @@ def shown_as(f, other):
     """Give classes the function `other` where they are asked about f. autocast and vmap replace f by wrappers that
     programs see."""
     while isinstance(f, types.FunctionType):
-        f._shown = other
+        if type(getattr(f, "_shown", None)) is not Builtin:  # that one stays what programs see
+            f._shown = other
         f = getattr(f, "__wrapped__", None)
+
+
+def target(f):
+    """The function that f calls, if f is a Builtin, else f."""
+    return f._target if type(f) is Builtin else f
+
+
+def put(space, name, f):
+    """Give a name of a module or class another function. A Builtin stays, and calls the new one from now on."""
+    held = vars(space).get(name)
+    if type(held) is Builtin:
+        held._target = f
+    else:
+        setattr(space, name, f)
+
+
+def built_in(scope, names, home):
+    """Make Builtins of the functions of those names: what is a built-in function in PyTorch does not become a method
+    where a program makes it an attribute of a class. home: the module that has them."""
+    for name in names:
+        f = scope.get(name)
+        if isinstance(f, types.FunctionType) and type(f) is not Builtin:
+            if target(getattr(f, "_shown", None)) is not f:
+                f._shown = Builtin(f, name, home)
+            scope[name] = f._shown
 
 
 def of_class(cls, r, base):
@@ -106,11 +134,18 @@ def watched(f, base, look=None):
     def call(*args, **kwargs):
         if _ACTIVE and (r := asked(call, args, kwargs, base)) is not NotImplemented:
             return r
-        if look is not None:
-            look(args, kwargs)
-        return f(*args, **kwargs)
+        try:
+            if look is not None:
+                look(args, kwargs)
+            return f(*args, **kwargs)
+        except (TypeError, AttributeError, NotImplementedError):
+            r = NotImplemented if _ACTIVE else asked(call, args, kwargs, base)  # an operand that is no tensor
+            if r is NotImplemented:
+                raise
+            return r
 
     call._watched = f
+    vars(call).pop("_shown", None)  # what classes are asked about is this function, whatever f is
     return call
 
 
@@ -118,8 +153,10 @@ def watch(names, scope, base, check):
     """Wrap the functions of those names in a module's namespace. check(name) is None or looks at the arguments."""
     for name in names:
         f = scope[name]
-        if callable(f) and not isinstance(f, type):
-            scope[name] = watched(f, base, check(name))
+        look = check(name)
+        if callable(f) and not isinstance(f, type) and (look is not None or type(f) is not Builtin):
+            scope[name] = watched(f, base, look)
+            scope[name].__module__ = scope["__name__"]  # where pickle finds it
 
 
 def _method(name, base):

@@ -15,7 +15,7 @@ import sys
 from .._core import Tensor
 from ._device import MAKERS, NoValues
 from ._lacking import check, guarded
-from ._override import _ACTIVE, asked
+from ._override import _ACTIVE, asked, built_in, target
 from ._tensor._dtypes import can_cast
 
 FUNCTIONS, METHODS = {}, {}
@@ -72,7 +72,7 @@ def _until_meta(f):
             return f(*args, **kwargs)
         except NoValues:
             other = getattr(sys.modules[__package__], f.__name__)
-            if other is made:
+            if target(other) is made:
                 raise
             return other(*args, **kwargs)
 
@@ -156,6 +156,7 @@ def all_with_out(names, scope):
         if callable(f) and not isinstance(f, type):
             scope[name] = _called_with_out(f, name)
             scope[name]._watched = f  # what modules of this package call
+    built_in(scope, names, scope["__name__"])
 
 
 def _first_apart(kwargs):

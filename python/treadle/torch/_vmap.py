@@ -11,7 +11,7 @@ from .._vmap import _dispatch as _vmap_dispatch
 from .._vmap import _vmap
 from .._vmap._array import find, running
 from . import _prim, _vmap_rules  # noqa: F401  (enters the rules)
-from ._override import shown_as
+from ._override import put, shown_as, target
 from ._prim import Tensor, wrap
 from ._register import FUNCTIONS
 from ._tensor._parts import cat
@@ -46,12 +46,13 @@ def install():
 
 
 def _replace(module, swap):
-    for name, value in list(vars(module).items()):
+    for name, held in list(vars(module).items()):
+        value = target(held)
         if id(value) in swap:
-            setattr(module, name, swap[id(value)])
-        elif _is_native(value):
+            put(module, name, swap[id(value)])
+        elif _is_native(value) and value not in swap.values():
             swap[id(value)] = _asking_method(value.__name__, value)
-            setattr(module, name, swap[id(value)])
+            put(module, name, swap[id(value)])
 
 
 def _plain(f):
@@ -82,10 +83,10 @@ def _asking_method(name, f):
 def _natives(torch):
     """The functions torch.f that are methods of the core's Tensor."""
     for name, f in FUNCTIONS.items():
-        held = vars(torch).get(name)
+        held = target(vars(torch).get(name))
         plain = _plain(held)
         if isinstance(getattr(plain, "__wrapped__", plain), types.MethodDescriptorType):
-            setattr(torch, name, _asking_named(held, f))
+            put(torch, name, _asking_named(held, f))
 
 
 def _asking_named(held, composed):

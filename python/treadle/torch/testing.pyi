@@ -1,10 +1,8 @@
 # Written by tools/stubs/write.py from the package itself.
 from treadle.torch import Tensor as _Tensor
 from treadle.torch import _TensorDevice
-from treadle.torch import as_tensor as as_tensor
 from treadle.torch import dtype as _dtype
 from treadle.torch import memory_format as _memory_format
-from treadle.torch import rand as rand
 from typing import Any
 
 FUNCTIONS: dict[Any, Any]

@@ -195,6 +195,14 @@ class _Alias(types.ModuleType):
         return dir(_faces.real_dict(self)["_td_real"])
 
 
+class _CalledAlias(_Alias):
+    """The same for a module that hides a function of its own name, and is called as the function is."""
+
+    def __call__(self, *args, **kwargs):
+        """Call the function."""
+        return _faces.real_dict(self)["_td_real"](*args, **kwargs)
+
+
 def _alias(name):
     made = _aliases.get(name)
     if made is None:
@@ -220,7 +228,7 @@ def _alias(name):
                 raise ModuleNotFoundError(f"No module named '{name}'", name=name) from None
             home, part = _WITHOUT_NUMBA[name]
             module = getattr(_import_module(home), part)
-        made = _aliases[name] = _Alias(name, module)
+        made = _aliases[name] = (_CalledAlias if callable(module) else _Alias)(name, module)
         if name.partition(".")[0] in _EVERYWHERE:
             _faces.real_dict(made)["__spec__"] = importlib.machinery.ModuleSpec(name, _Everywhere, is_package=True)
             sys.modules.setdefault(name, made)

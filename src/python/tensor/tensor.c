@@ -417,7 +417,7 @@ py_tensor_init(PyObject *m)
          PyModule_AddFunctions(m, pt_compose_functions) == 0 &&
          PyModule_AddFunctions(m, pt_layer_functions) == 0 &&
          PyModule_AddFunctions(m, pt_each_functions) == 0 && pt_grad_init(m) && pt_hook_init(m) &&
-         pt_bucket_init(m);
+         pt_bucket_init(m) && pt_builtin_init(m);
     Py_XDECREF(priority);
     return ok;
 }

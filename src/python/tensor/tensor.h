@@ -128,6 +128,7 @@ PyObject *pt_inplace(td_op op, PyObject *self, const td_varop *x, int n);
 bool      pt_grad_init(PyObject *module);
 bool      pt_hook_init(PyObject *module);
 bool      pt_bucket_init(PyObject *module);
+bool      pt_builtin_init(PyObject *m);
 PyObject *pt_gradfn_object(td_gradfn *f);
 PyObject *pt_gradfn_next(const td_gradfn *f); /* ((function or accumulator, output), ...) */
 /* The variables of a sequence of Tensors (None: NULL, where `holes`), borrowed from the tuple *keep.  The caller

@@ -13,6 +13,17 @@ tensor_apply(td_op op, const td_varop *x, int n)
     return pt_apply(op, x, n, &r) ? pt_object(r) : NULL;
 }
 
+/* t == a for an array of NumPy's, which leaves the comparison to us. */
+static PyObject *
+equal_to_array(PyObject *t, PyObject *a)
+{
+    PyObject *f = py_package("treadle.torch._tensor._convert", "equal_to_array"),
+             *r = f ? PyObject_CallFunctionObjArgs(f, t, a, NULL) : NULL;
+
+    Py_XDECREF(f);
+    return r;
+}
+
 static PyObject *
 number_binary(td_op op, PyObject *x, PyObject *y)
 {
@@ -21,6 +32,8 @@ number_binary(td_op op, PyObject *x, PyObject *y)
 
     if (ours > 0)
         ours = pt_operand(y, &o[1]);
+    if (!ours && op == OP_equal && pt_is(x) && PyObject_HasAttrString(y, "__array_interface__"))
+        return equal_to_array(x, y);
     if (ours <= 0 || (!o[0].v && !o[1].v))
         return ours < 0 ? NULL : Py_NewRef(Py_NotImplemented);
     return tensor_apply(op, o, 2);

@@ -11,6 +11,7 @@ import math
 
 from ... import torch
 from .. import _device
+from .._override import put
 from .._prim import Tensor, td, wrap
 from .._tensor._create import _shape
 
@@ -190,7 +191,7 @@ def _attach():
     for name, f in plain.items():
         made = _on_meta(f, plain[_DRAWN[name]] if name in _DRAWN else f)
         made.__signature__ = inspect.signature(getattr(torch, name))
-        setattr(torch, name, made)
+        put(torch, name, made)
     Tensor.to = _moving(Tensor.to)
 
 

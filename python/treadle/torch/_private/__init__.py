@@ -8,18 +8,21 @@ import operator
 
 from ... import torch
 from .._tensor._layout import layout
+from . import _functional
 
 OF = {
     "torch.backends.cuda": "SDPAParams can_use_cudnn_attention can_use_efficient_attention can_use_flash_attention",
     "torch.distributed.tensor": "Partial Placement Replicate Shard",
     "torch.distributed.tensor.placement_types": "Partial Placement Replicate Shard",
     "torch.distributions.utils": "_standard_normal _sum_rightmost",
+    "torch.nn.functional": _functional.NAMES,
     "torch.nn.modules": "_get_activation_fn",
     "torch.nn.attention.flex_attention": "_DEFAULT_SPARSE_BLOCK_SIZE",
     "torch.optim.optimizer": "_default_to_fused_or_foreach _disable_dynamo_if_unsupported _dispatch_sqrt "
     "_get_capturable_supported_devices _get_value _use_grad_for_differentiable _view_as_real ParamsT",
     "torch.serialization": "FILE_LIKE MAP_LOCATION",
-    "torch.utils.data.dataloader": "_BaseDataLoaderIter _MultiProcessingDataLoaderIter _SingleProcessDataLoaderIter",
+    "torch.utils.data.dataloader": "_collate_fn_t _worker_init_fn_t _BaseDataLoaderIter _MultiProcessingDataLoaderIter "
+    "_SingleProcessDataLoaderIter",
     "torch.utils.checkpoint": "_infer_device_type get_device_states set_device_states",
     "torch.nn.modules.module": "_EXTRA_STATE_KEY_SUFFIX",
     "torch.jit": "TracerWarning",
@@ -29,7 +32,7 @@ OF = {
     "sym_min sym_not sym_sum torch",
 }
 
-FILE_LIKE = MAP_LOCATION = ParamsT = object  # in annotations
+FILE_LIKE = MAP_LOCATION = ParamsT = _collate_fn_t = _worker_init_fn_t = object  # in annotations
 _DEFAULT_SPARSE_BLOCK_SIZE = 128  # of flex_attention's masks
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"  # in state_dict's keys
 _initialized = True  # CUDA is initialised at its first use
@@ -101,7 +104,9 @@ def _assert_async(input, assert_msg="Expected Tensor with single nonzero value, 
 
 def found(module, name):
     """The value of a name of a private module of PyTorch's, or None if this package has none."""
-    return globals()[name] if name in OF.get(module, "").split() else None
+    if name not in OF.get(module, "").split():
+        return None
+    return globals()[name] if name in globals() else getattr(_functional, name)
 
 
 # ---- distributions ----

@@ -12,7 +12,7 @@ from .._prim import Tensor, apply, array, cast, strided, td, to_device, whole_st
 from .._register import both, function, method
 from . import _dtypes, _printing
 from ._axes import given
-from ._create import filled, tensor
+from ._create import filled, from_numpy, tensor
 from ._elementwise import complex_, positive
 from ._layout import laid_out, strided_layout
 from ._parts import stack
@@ -95,6 +95,11 @@ def make_subclass(cls, data, require_grad=False):
     return _core._make_subclass(cls, data, require_grad)
 
 
+def equal_to_array(t, a):
+    """t == a for NumPy's array a. NotImplemented: a holds no numbers."""
+    return t == from_numpy(numpy.array(a)).to(t.device) if a.dtype.kind in "biufc" else NotImplemented
+
+
 @method("type")
 def _type(self, dtype=None, non_blocking=False):
     """The name of the tensor's type. With dtype, which may be a dtype, a type or its name: the tensor converted to it.
@@ -103,6 +108,8 @@ def _type(self, dtype=None, non_blocking=False):
         return f"torch.{'cuda.' if self.is_cuda else ''}{_TYPES[self.dtype._name]}"
     if isinstance(dtype, _dtypes.dtype):
         return cast(self, dtype)
+    if dtype is Tensor:
+        return cast(self, _dtypes.get_default_dtype())
     name = dtype.__name__ if isinstance(dtype, TensorType) else str(dtype).rsplit(".", 1)[-1]
     if name not in _BY_TYPE:
         raise ValueError(f"invalid type: '{dtype}'")

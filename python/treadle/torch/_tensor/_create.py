@@ -3,6 +3,7 @@ unless a program sets another."""
 
 import functools
 import math
+import warnings
 from operator import index as _index
 
 import numpy
@@ -41,6 +42,9 @@ def _type(dtype, default=None):
 
 
 # ---- of data ----
+
+
+_PYTHONS = {bool, int, float, complex}
 
 
 def _is_plain(data):
@@ -109,8 +113,23 @@ def _kinds(data):
     return {_inferred(data, numpy.asarray(data))}
 
 
+def _leaves(data):
+    """The types of what nested lists hold."""
+    found = set(map(type, data))
+    for kind in (list, tuple):
+        if kind in found:
+            found = found - {kind} | {t for v in data if isinstance(v, kind) for t in _leaves(v)}
+    return found
+
+
+def _is_mixed(data):
+    """Do nested lists hold more than Python's numbers and more than NumPy's of one dtype?"""
+    kinds = _leaves(data) if isinstance(data, (list, tuple)) else ()
+    return not (_PYTHONS.issuperset(kinds) or (len(kinds) == 1 and issubclass(next(iter(kinds)), numpy.generic)))
+
+
 def _inferred(data, a):
-    if isinstance(data, (list, tuple)) and _holds_tensors(data):
+    if _is_mixed(data):
         return functools.reduce(_dtypes.promote_types, _kinds(data))
     if _is_plain(data):
         if a.size == 0 or a.dtype.kind in "fc":
@@ -149,6 +168,11 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     no numbers.
     """
     if isinstance(data, Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
+            stacklevel=2,
+        )
         r = data.detach().to(device or data.device, data.dtype if dtype is None else dtype, copy=True)
         return r.requires_grad_() if requires_grad else r
     return _made(_of_data(data, dtype, device), requires_grad)
@@ -195,6 +219,8 @@ def from_numpy(ndarray):
             "currently supported. (You can probably work around this by making a copy of your array  with "
             "array.copy().) "
         )
+    if not ndarray.flags.writeable:
+        _device.once("The given NumPy array is not writable: the tensor is a copy of it, which may be written to.")
     if not ndarray.flags.writeable or not ndarray.flags.aligned:
         return wrap(td.array(ndarray, device=td.device("cpu")))
     return wrap(td.from_dlpack(ndarray))

@@ -3,6 +3,7 @@
 import itertools
 from operator import index as _index
 
+from .._device import once
 from .._prim import (
     Tensor,
     apart,
@@ -359,10 +360,13 @@ def as_strided(x, size, stride, storage_offset=None):
 
 
 @function(out=False)
-def meshgrid(*tensors, indexing="ij"):
-    """The coordinates of the grid that vectors span, one tensor for each vector. indexing: "ij" or "xy"."""
+def meshgrid(*tensors, indexing=None):
+    """The coordinates of the grid that vectors span, one tensor for each vector. indexing: "ij", which is meant if
+    nothing is given, or "xy"."""
     tensors = tensors[0] if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else tensors
-    indexing = "ij" if indexing is None else indexing
+    if indexing is None:
+        once("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
+        indexing = "ij"
     if indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     if several := [x for x in tensors if x.ndim > 1]:
@@ -382,7 +386,7 @@ def cartesian_prod(*tensors):
     """All combinations of an element of each, as rows."""
     if len(tensors) == 1:
         return tensors[0]
-    return stack([ravel(x) for x in meshgrid(*tensors)], 1)
+    return stack([ravel(x) for x in meshgrid(*tensors, indexing="ij")], 1)
 
 
 @function(out=False)

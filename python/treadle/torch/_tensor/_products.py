@@ -3,6 +3,7 @@
 import math
 from functools import cache
 
+from .._device import once
 from .._prim import apply, cast, joint_shape, nothing_of, permuted, recording, reduce, reshaped, scalar, td, wrap
 from .._register import both, factors_first, function, inplace
 from . import _axes, _dtypes
@@ -302,6 +303,10 @@ def kron(x, other):
 def cross(x, other, dim=None):
     """Vector products along dim, which has 3 elements. None means the first such dim."""
     if dim is None:
+        once(
+            "Using torch.cross without specifying the dim arg is deprecated. Pass the dim explicitly, or use "
+            "torch.linalg.cross, whose dim is -1 unless given."
+        )
         dim = next((i for i, n in enumerate(x.shape) if n == 3), None)
         if dim is None:
             raise RuntimeError("linalg.cross: no dimension of size 3 in input")

@@ -110,7 +110,6 @@ def install():
             for space in (import_module(f"treadle.torch.{part}"),) if part else (torch, functional, Tensor):
                 old = getattr(space, own, None)
                 if callable(old) and not isinstance(old, type):
-                    new[id(old)] = old, (new[id(old)][1] if id(old) in new else _asking(old))
-                    setattr(space, own, new[id(old)][1])
+                    _autocast.put_wrapped(space, own, _asking, new)
         _autocast.replace_held(new, globals())
         _installed = True

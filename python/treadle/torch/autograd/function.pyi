@@ -1,5 +1,4 @@
 # Written by tools/stubs/write.py from the package itself.
-from treadle.torch import zeros as zeros
 from typing import Any
 from typing import Self as _Self
 

@@ -1,7 +1,6 @@
 # Written by tools/stubs/write.py from the package itself.
 from collections.abc import Iterator as _Iterator
 from contextlib import AbstractContextManager as _AbstractContextManager
-from treadle.torch import zeros as zeros
 from typing import Any
 from typing import Self as _Self
 

@@ -1,6 +1,5 @@
 # Written by tools/stubs/write.py from the package itself.
 from contextlib import ContextDecorator as _ContextDecorator
-from treadle.torch import compile as compile
 from typing import Any
 
 FUNCTIONS: dict[Any, Any]

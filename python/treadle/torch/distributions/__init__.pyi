@@ -25,7 +25,7 @@ from treadle.torch.distributions.transforms import TanhTransform as TanhTransfor
 from treadle.torch.distributions.transforms import Transform as Transform
 from typing import Any
 
-class Bernoulli(Distribution):
+class Bernoulli(Distribution, ExponentialFamily):
     def __init__(self, probs: _Operand | None = None, logits: _Operand | None = None, validate_args: bool | None = None) -> None: ...
     @property
     def mean(self) -> Any: ...
@@ -46,7 +46,7 @@ class Bernoulli(Distribution):
     def __getattr__(self, name: Any) -> Any: ...
     probs: Any
     logits: Any
-class Beta(Distribution):
+class Beta(ExponentialFamily):
     def __init__(self, concentration1: _Operand, concentration0: _Operand, validate_args: bool | None = None) -> None: ...
     arg_names: Any
     @property
@@ -128,7 +128,7 @@ class Chi2(Gamma):
     def df(self) -> Any: ...
     arg_constraints: Any
     support: Any
-class ContinuousBernoulli(Distribution):
+class ContinuousBernoulli(ExponentialFamily):
     def __init__(self, probs: _Operand | None = None, logits: _Operand | None = None, lims: Any = ..., validate_args: bool | None = None) -> None: ...
     has_rsample: Any
     arg_names: Any
@@ -147,7 +147,7 @@ class ContinuousBernoulli(Distribution):
     support: Any
     probs: Any
     logits: Any
-class Dirichlet(Distribution):
+class Dirichlet(ExponentialFamily):
     def __init__(self, concentration: _Operand, validate_args: bool | None = None) -> None: ...
     arg_names: Any
     @property
@@ -168,7 +168,6 @@ class Distribution:
     has_rsample: Any
     has_enumerate_support: Any
     arg_constraints: Any
-    support: Any
     @property
     def batch_shape(self) -> Any: ...
     @property
@@ -177,6 +176,12 @@ class Distribution:
     def stddev(self) -> Any: ...
     @property
     def mode(self) -> Any: ...
+    @property
+    def mean(self) -> Any: ...
+    @property
+    def variance(self) -> Any: ...
+    @property
+    def support(self) -> Any: ...
     @staticmethod
     def set_default_validate_args(value: _Operand) -> None: ...
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any: ...
@@ -190,7 +195,7 @@ class Distribution:
     def log_prob(self, value: _Operand) -> Any: ...
     def perplexity(self) -> Any: ...
     arg_names: Any
-class Exponential(Distribution):
+class Exponential(ExponentialFamily):
     def __init__(self, rate: _Operand, validate_args: bool | None = None) -> None: ...
     has_rsample: Any
     arg_names: Any
@@ -225,7 +230,7 @@ class FisherSnedecor(Distribution):
     support: Any
     df1: Any
     df2: Any
-class Gamma(Distribution):
+class Gamma(ExponentialFamily):
     def __init__(self, concentration: _Operand, rate: _Operand, validate_args: bool | None = None) -> None: ...
     arg_names: Any
     @property
@@ -524,7 +529,7 @@ class NegativeBinomial(Distribution):
     total_count: Any
     probs: Any
     logits: Any
-class Normal(Distribution):
+class Normal(Distribution, ExponentialFamily):
     def __init__(self, loc: _Operand, scale: _Operand, validate_args: bool | None = None) -> None: ...
     @property
     def variance(self) -> Any: ...
@@ -579,7 +584,7 @@ class Pareto(TransformedDistribution):
     arg_constraints: Any
     scale: Any
     alpha: Any
-class Poisson(Distribution):
+class Poisson(ExponentialFamily):
     def __init__(self, rate: _Operand, validate_args: bool | None = None) -> None: ...
     arg_names: Any
     @property
@@ -691,7 +696,7 @@ class Weibull(TransformedDistribution):
     concentration_reciprocal: Any
     scale: Any
     concentration: Any
-class Wishart(Distribution):
+class Wishart(ExponentialFamily):
     def __init__(self, df: _Operand, covariance_matrix: Any = None, precision_matrix: Any = None, scale_tril: Any = None, validate_args: bool | None = None) -> None: ...
     has_rsample: Any
     arg_names: Any

@@ -4,6 +4,7 @@ import functools
 import inspect
 import math
 import types
+import warnings
 
 from ... import _core
 from .._prim import Tensor, joint_shape
@@ -86,12 +87,12 @@ class Distribution:
 
     has_rsample = has_enumerate_support = False
     arg_constraints = {}
-    support = None
     _validate_args = True
 
     def __init_subclass__(cls, **keywords):
         super().__init_subclass__(**keywords)
-        for name, wrap in (("__init__", _looking), ("log_prob", _checking)):
+        own = cls.__module__.startswith(__package__)  # a program's log_prob calls _validate_sample itself, or does not
+        for name, wrap in (("__init__", _looking), ("log_prob", _checking))[: 1 + own]:
             if name in vars(cls):
                 setattr(cls, name, wrap(vars(cls)[name]))
 
@@ -99,6 +100,16 @@ class Distribution:
         self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
         if validate_args is not None:
             self._validate_args = validate_args
+        super().__init__()  # of a program's class that is a Module, too
+
+    def _get_checked_instance(self, cls, _instance=None):
+        """What a subclass's expand() fills: _instance, or a new object of its class, whose parameters may differ."""
+        if _instance is None and type(self).__init__ is not cls.__init__:
+            raise NotImplementedError(
+                f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method must also "
+                "define a custom .expand() method."
+            )
+        return type(self).__new__(type(self)) if _instance is None else _instance
 
     batch_shape = property(lambda self: self._batch_shape, doc="The shape of the parameters.")
     event_shape = property(lambda self: self._event_shape, doc="The shape of one draw.")
@@ -108,6 +119,21 @@ class Distribution:
     def mode(self):
         """The likeliest value. Raises NotImplementedError if it is not known."""
         raise NotImplementedError(f"{type(self).__name__} has no mode")
+
+    @property
+    def mean(self):
+        """The mean. Raises NotImplementedError if it is not known."""
+        raise NotImplementedError(f"{type(self).__name__} has no mean")
+
+    @property
+    def variance(self):
+        """The variance. Raises NotImplementedError if it is not known."""
+        raise NotImplementedError(f"{type(self).__name__} has no variance")
+
+    @property
+    def support(self):
+        """The constraint of the draws. Raises NotImplementedError if it is not known."""
+        raise NotImplementedError(f"{type(self).__name__} has no support")
 
     @staticmethod
     def set_default_validate_args(value):
@@ -143,8 +169,16 @@ class Distribution:
                     f"Value is not broadcastable with batch_shape+event_shape: {tuple(value.shape)} vs "
                     f"{self._extended_shape(())}."
                 )
-        support = self.support
-        if support is not None and not _holds(support, value):
+        try:
+            support = self.support
+        except NotImplementedError:
+            warnings.warn(
+                f"{type(self)} does not define `support` to enable sample validation. Please initialize the "
+                "distribution with `validate_args=False` to turn off validation.",
+                stacklevel=2,
+            )
+            return
+        if not _holds(support, value):
             raise ValueError(
                 f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be within the "
                 f"support ({support!r}) of the distribution {self!r}, but found invalid values:\n{value}"
@@ -153,7 +187,8 @@ class Distribution:
     def expand(self, batch_shape, _instance=None):
         """The same distribution with another batch_shape."""
         batch, own = tuple(batch_shape), len(self._batch_shape)
-        made = object.__new__(type(self))
+        made = object.__new__(type(self)) if _instance is None else _instance
+        filled = dict(made.__dict__)  # by a subclass's expand()
         made.__dict__.update(self.__dict__)
         for name, value in self.__dict__.items():
             if name == "temperature":  # one temperature holds for all distributions
@@ -162,7 +197,7 @@ class Distribution:
                 made.__dict__[name] = value.expand((*batch, *value.shape[own:]))
             elif isinstance(value, Distribution) and value.batch_shape[:own] == self._batch_shape:
                 made.__dict__[name] = value.expand((*batch, *value.batch_shape[own:]))
-        made._batch_shape = Size(batch)
+        made.__dict__.update(filled, _batch_shape=Size(batch))
         return made
 
     def cdf(self, value):

@@ -8,7 +8,7 @@ from .._register import FUNCTIONS
 from .._tensor._random import _normal, _source, _uniform
 from ..autograd.function import Function
 from ..special import digamma, lgamma
-from ._base import LOG_2PI, Distribution, broadcast, register_kl
+from ._base import LOG_2PI, Distribution, ExponentialFamily, broadcast, register_kl
 
 
 def drawn(draw, shape, like):
@@ -37,7 +37,7 @@ class _Located(Distribution):
     mode = mean
 
 
-class Normal(_Located):
+class Normal(_Located, ExponentialFamily):
     """Normal with mean loc and standard deviation scale."""
 
     variance = property(lambda self: self.scale**2, doc="The variance.")
@@ -165,7 +165,7 @@ class Uniform(Distribution):
         return (self.high - self.low).log()
 
 
-class Exponential(Distribution):
+class Exponential(ExponentialFamily):
     """Exponential with mean 1 / rate."""
 
     has_rsample = True
@@ -200,7 +200,7 @@ class Exponential(Distribution):
         return 1 - self.rate.log()
 
 
-class Gamma(Distribution):
+class Gamma(ExponentialFamily):
     """The gamma distribution of shape concentration. Its mean is concentration / rate."""
 
     arg_names = ("concentration", "rate")
@@ -262,7 +262,7 @@ def _gamma(shape_of, size):
     return _Gamma.apply(shape_of, tuple(size)).clamp(min=tiny)
 
 
-class Beta(Distribution):
+class Beta(ExponentialFamily):
     """Beta of shapes concentration1 and concentration0, in [0, 1]."""
 
     arg_names = ("concentration1", "concentration0")
@@ -304,7 +304,7 @@ class Beta(Distribution):
         return size - (a - 1) * digamma(a) - (b - 1) * digamma(b) + (a + b - 2) * digamma(a + b)
 
 
-class Dirichlet(Distribution):
+class Dirichlet(ExponentialFamily):
     """Shares of a whole, along the last dimension of concentration."""
 
     arg_names = ("concentration",)

@@ -63,13 +63,15 @@ class TransformedDistribution(Distribution):
         whole, shape = ComposeTransform(self.transforms), (*batch_shape, *self._event_shape)
         shape = whole.inverse_shape(shape)
         cut = len(shape) - len(self.base_dist.event_shape)
-        made = object.__new__(type(self))
+        made = object.__new__(type(self)) if _instance is None else _instance
+        filled = dict(made.__dict__)  # by a subclass's expand()
         made.__dict__.update(self.__dict__)
         TransformedDistribution.__init__(made, self.base_dist.expand(shape[:cut]), self.transforms)
         for name in self.arg_constraints:
             value = self.__dict__.get(name)
             if isinstance(value, torch.Tensor):
                 made.__dict__[name] = value.expand((*batch_shape, *value.shape[len(self._batch_shape) :]))
+        made.__dict__.update(filled)
         return made
 
     def sample(self, sample_shape=()):

@@ -7,7 +7,7 @@ from .._register import FUNCTIONS
 from .._tensor._random import _source, _uniform
 from .._tensor._reduce import log_softmax, logsumexp, softmax
 from ..special import lgamma
-from ._base import Distribution, broadcast, register_kl
+from ._base import Distribution, ExponentialFamily, broadcast, register_kl
 from ._continuous import _between, drawn
 
 
@@ -40,7 +40,7 @@ class _Binary(Distribution):
         raise AttributeError(name)
 
 
-class Bernoulli(_Binary):
+class Bernoulli(_Binary, ExponentialFamily):
     """1 with probability probs, else 0."""
 
     mean = property(lambda self: self.probs, doc="The mean.")
@@ -137,7 +137,7 @@ class Binomial(Distribution):
         return self.log_prob(self.enumerate_support(False))
 
 
-class Poisson(Distribution):
+class Poisson(ExponentialFamily):
     """The number of events. rate is its mean."""
 
     arg_names = ("rate",)

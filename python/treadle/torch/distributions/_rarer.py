@@ -3,13 +3,13 @@
 import math
 
 from ... import torch
-from ._base import LOG_2PI, Distribution, broadcast
+from ._base import LOG_2PI, Distribution, ExponentialFamily, broadcast
 from ._continuous import Beta, _scale_tril
 from ._gammas import Chi2
 from .utils import clamp_probs
 
 
-class ContinuousBernoulli(Distribution):
+class ContinuousBernoulli(ExponentialFamily):
     """Numbers in [0, 1] with density proportional to probs ** x * (1 - probs) ** (1 - x). lims: the interval around 1/2
     in which probs counts as 1/2, because the formulas lose digits there."""
 
@@ -282,7 +282,7 @@ class LKJCholesky(Distribution):
         return first - size
 
 
-class Wishart(Distribution):
+class Wishart(ExponentialFamily):
     """Sums of outer products of df normal vectors with covariance_matrix, precision_matrix or the factor scale_tril."""
 
     has_rsample, arg_names = True, ("df", "scale_tril")

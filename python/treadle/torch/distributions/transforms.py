@@ -33,7 +33,8 @@ class Transform:
     def __init__(self, cache_size=0):
         if cache_size not in (0, 1):
             raise ValueError("cache_size must be 0 or 1")
-        self._cache_size, self._cached = cache_size, (None, None)
+        super().__init__()  # of a program's class that is a Module, too
+        self._cache_size, self._cached_x_y = cache_size, (None, None)
 
     @property
     def event_dim(self):
@@ -57,24 +58,24 @@ class Transform:
         if self._cache_size == cache_size:
             return self
         made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__, _cache_size=cache_size, _cached=(None, None))
+        made.__dict__.update(self.__dict__, _cache_size=cache_size, _cached_x_y=(None, None))
         return made
 
     def __call__(self, x):
         if not self._cache_size:
             return self._call(x)
-        old, y = self._cached
+        old, y = self._cached_x_y
         if x is not old:
             y = self._call(x)
-            self._cached = x, y
+            self._cached_x_y = x, y
         return y
 
     def _inv_call(self, y):
-        if self._cache_size and y is self._cached[1]:
-            return self._cached[0]
+        if self._cache_size and y is self._cached_x_y[1]:
+            return self._cached_x_y[0]
         x = self._inverse(y)
         if self._cache_size:
-            self._cached = x, y
+            self._cached_x_y = x, y
         return x
 
     def _call(self, x):

@@ -5,6 +5,7 @@ import warnings
 
 from ... import _core, torch
 from .._prim import derived, td
+from . import _reduction
 from ._activations import logsigmoid
 
 
@@ -20,10 +21,8 @@ def reduced(loss, reduction):
 
 def _old(size_average, reduce, reduction):
     """The reduction that PyTorch's deprecated parameters mean."""
-    if size_average is None and reduce is None:
-        return reduction
-    size_average, reduce = size_average in (None, True), reduce in (None, True)
-    return "none" if not reduce else "mean" if size_average else "sum"
+    given = size_average is not None or reduce is not None
+    return _reduction.legacy_get_string(size_average, reduce) if given else reduction
 
 
 def _pair(name, input, target):

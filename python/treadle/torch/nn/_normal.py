@@ -91,13 +91,19 @@ def _update(running, value, momentum):
         running.mul_(1 - momentum).add_(value.detach().to(running.dtype), alpha=momentum)
 
 
-@_in_float32
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
     """Give each channel (dim 1) mean 0 and variance 1, then apply its weight and bias.
 
     In training the statistics are those of the batch, and they update the running ones in place. Otherwise the running
     statistics are used.
     """
+    if training and eps <= 0:
+        raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
+    return _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+
+
+@_in_float32
+def _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps):
     input, shape = plain(input), (1, -1, *[1] * (input.dim() - 2))
     dims = (0, *range(2, input.dim()))
     count = input.numel() // max(input.size(1), 1)
@@ -107,8 +113,6 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
         scale = torch.rsqrt(running_var + eps)
         x = (input - running_mean.reshape(shape)) * scale.reshape(shape)
         return _affine(x if x.dtype is input.dtype else x.to(input.dtype), weight, bias, shape)
-    if eps <= 0:
-        raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     if count == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
     mean = input.mean(dims, keepdim=True)

@@ -2,6 +2,7 @@
 
 import math
 import operator
+import warnings
 
 from ... import torch
 from .._prim import apart
@@ -422,7 +423,11 @@ def interpolate(
     return r.to(input.dtype)
 
 
-upsample = interpolate
+
+def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
+    """interpolate, under its older name."""
+    warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def pixel_shuffle(input, upscale_factor):

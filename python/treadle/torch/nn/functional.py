@@ -244,6 +244,13 @@ __all__ = [
 ]
 
 
+# Functions that are built-in ones in PyTorch.
+_BUILT_IN = (
+    "adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d bilinear celu_ conv1d conv2d conv3d conv_transpose1d "
+    "conv_transpose2d conv_transpose3d cosine_similarity elu_ gelu hardshrink hardtanh_ leaky_relu_ linear logsigmoid "
+    "one_hot pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu relu_ rrelu_ scaled_dot_product_attention "
+    "selu_ softplus softshrink threshold_".split()
+)
 channel_shuffle = torch.channel_shuffle
 
 
@@ -315,4 +322,5 @@ def pdist(input, p=2):
 
 
 _override.watch(__all__, globals(), torch.Tensor, check_layer)
+_override.built_in(globals(), _BUILT_IN, __name__)
 __getattr__, __dir__ = _modules.refusing("torch.nn.functional")

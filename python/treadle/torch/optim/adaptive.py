@@ -240,10 +240,24 @@ class Adagrad(Optimizer):
         fused=None,
     ):
         super().__init__(params, options(locals()))
+        for group in self.param_groups:  # PyTorch's has its state before the first step, too
+            for p in group["params"]:
+                self._begun(group, p, self.state[p])
+
+    @staticmethod
+    def _begun(group, p, state):
+        if "sum" not in state:
+            first = group["initial_accumulator_value"]
+            state["step"] = state.get("step", 0)
+            state["sum"] = torch.full_like(p.detach(), complex(first, first) if p.is_complex() else first)
+
+    def share_memory(self):
+        """Move the sums to memory that other processes see."""
+        for state in self.state.values():
+            state["sum"].share_memory_()
 
     def _update(self, group, p, grad, state):
-        if "sum" not in state:
-            state["sum"] = torch.full_like(p, group["initial_accumulator_value"])
+        self._begun(group, p, state)
         t = count(state)
         _, grad = _decayed(group, p, grad)
         total = state["sum"] = state["sum"] + grad * grad

@@ -328,8 +328,16 @@ class OneCycleLR(LRScheduler):
                     group.update(max_momentum=max_momentum, base_momentum=base_momentum)
         super().__init__(optimizer, last_epoch)
 
+    @staticmethod
+    def _annealing_cos(start, end, pct):
+        return end + (start - end) / 2 * (1 + math.cos(math.pi * pct))
+
+    @staticmethod
+    def _annealing_linear(start, end, pct):
+        return start + (end - start) * pct
+
     def _between(self, a, b, part):
-        return a + (b - a) * part if self._linear else b + (a - b) / 2 * (1 + math.cos(math.pi * part))
+        return (self._annealing_linear if self._linear else self._annealing_cos)(a, b, part)
 
     def get_lr(self):
         t = self.last_epoch
@@ -499,18 +507,20 @@ class ReduceLROnPlateau(LRScheduler):
         self.best = math.inf if self.mode == "min" else -math.inf
         self.cooldown_counter = self.num_bad_epochs = 0
 
-    def is_better(self, a, best):
+    def _is_better(self, a, best):
         sign = 1 if self.mode == "max" else -1
         if self.threshold_mode == "rel":
             return a > best * (1 + self.threshold) if sign > 0 else a < best * (1 - self.threshold)
         return a > best + self.threshold if sign > 0 else a < best - self.threshold
+
+    is_better = _is_better
 
     def step(self, metrics, epoch=None):
         if epoch is not None:
             warnings.warn("The epoch parameter in `scheduler.step()` is deprecated.", UserWarning, stacklevel=2)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         now = float(metrics)
-        if self.is_better(now, self.best):
+        if self._is_better(now, self.best):
             self.best, self.num_bad_epochs = now, 0
         else:
             self.num_bad_epochs += 1
@@ -518,10 +528,13 @@ class ReduceLROnPlateau(LRScheduler):
             self.cooldown_counter -= 1
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
-            lrs = [max(lr * self.factor, low) for lr, low in zip(self._lrs(), self.min_lrs)]
-            self._set([new if old - new > self.eps else old for old, new in zip(self._lrs(), lrs)])
+            self._reduce_lr(self.last_epoch)
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
         self._last_lr = self._lrs()
+
+    def _reduce_lr(self, epoch):
+        lrs = [max(lr * self.factor, low) for lr, low in zip(self._lrs(), self.min_lrs)]
+        self._set([new if old - new > self.eps else old for old, new in zip(self._lrs(), lrs)])
 
 
 __dir__ = _dir_of(__name__)

@@ -11,6 +11,7 @@ grad, state)``, which gives one parameter's new value and state. Its operations 
 import copy
 import functools
 from collections import OrderedDict, defaultdict
+from types import MappingProxyType
 
 import numpy
 
@@ -111,6 +112,8 @@ class Optimizer:
     """
 
     _opt_called = _stepping = False  # has a step been called? Is one running?
+    # Optimizers that hold another one, such as Lookahead, may never call __init__.
+    _optimizer_step_pre_hooks = _optimizer_step_post_hooks = MappingProxyType({})
     _counts = False  # are the numbers in its state tensors in PyTorch's?
 
     def __init_subclass__(cls, **kwargs):
@@ -133,6 +136,11 @@ class Optimizer:
             raise ValueError("optimizer got an empty parameter list")
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
             self.add_param_group(group)
+
+    def _cuda_graph_capture_health_check(self):
+        """Does nothing. Copies of PyTorch's optimizers call it in their steps."""
+
+    _accelerator_graph_capture_health_check = _cuda_graph_capture_health_check
 
     def add_param_group(self, param_group):
         """Add a group of parameters with options of its own."""
@@ -310,6 +318,12 @@ class Optimizer:
         for key, values in state_dict["state"].items():
             if key in params:
                 self.state[params[key]] = {k: _placed(v, params[key], k) for k, v in values.items()}
+        self.__setstate__({"state": self.state, "param_groups": self.param_groups})
+
+    def __setstate__(self, state):
+        """Take over the attributes of a copy, or what load_state_dict has loaded. Subclasses add options that older
+        files lack."""
+        self.__dict__.update(state)
 
     def __repr__(self):
         text = type(self).__name__ + " ("

@@ -5,6 +5,7 @@ import os
 import pickle
 import zipfile
 import zlib
+from importlib import import_module
 
 from ... import torch
 from ..._exchange import _unpickle
@@ -13,6 +14,17 @@ from ._elements import _kind
 from ._globals import _allowed, _safe
 from ._rebuild import _Awaited, _Storage, _TypedName
 from ._safetensors import load_safetensors
+
+_PARTS = {"_nn": "nn.functional", "_fft": "fft", "_linalg": "linalg", "_special": "special"}
+
+
+def _function_of(module, name):
+    """The function that PyTorch's pickles call by a name of torch._C, as "torch._C._fft", "fft_fft"; or the class whose
+    attribute they take."""
+    part = module.rpartition(".")[2]
+    if part == "_C":
+        return {"_VariableFunctionsClass": torch, "_VariableFunctions": torch, "TensorBase": torch.Tensor}[name]
+    return getattr(import_module(f"{torch.__name__}.{_PARTS[part]}"), name.removeprefix(f"{part[1:]}_"))
 
 
 class _Names:
@@ -29,6 +41,8 @@ class _Names:
                 f"source, load it with `weights_only=False`, or allow this one: torch.serialization.add_safe_globals("
                 f"[{name}])."
             )
+        if module == "torch._C" or module.startswith("torch._C."):
+            return _function_of(module, name)
         theirs = module.split(".")[0] == "torch"
         return found or super().find_class("treadle." + module if theirs else module, name)
 

@@ -82,6 +82,19 @@ def _rebuild_parameter(data, requires_grad, hooks):
     return Parameter(data, requires_grad)
 
 
+def _rebuild_parameter_with_state(data, requires_grad, hooks, state):
+    """A parameter with the attributes that a program has given it: a dict, or a pair of dicts."""
+    made = Parameter(data, requires_grad)
+    for attributes in state if isinstance(state, tuple) else (state,):
+        if not isinstance(attributes, (dict, type(None))):
+            raise pickle.UnpicklingError(f"torch.load: a parameter's attributes are a {type(attributes).__name__}")
+        for name, value in (attributes or {}).items():
+            if not isinstance(name, str) or name in dir(Parameter):  # methods stay what they are
+                raise pickle.UnpicklingError(f"torch.load: a parameter has no attribute {name!r} to be set")
+            setattr(made, name, value)
+    return made
+
+
 class _TypedName:
     """The class of a storage, as pickles name it."""
 
@@ -107,4 +120,5 @@ _REBUILD = {
     "_rebuild_tensor_v2": _rebuild_tensor,
     "_rebuild_tensor": _rebuild_tensor,
     "_rebuild_parameter": _rebuild_parameter,
+    "_rebuild_parameter_with_state": _rebuild_parameter_with_state,
 }

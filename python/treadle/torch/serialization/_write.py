@@ -47,11 +47,10 @@ class _Pickler(pickle._Pickler):  # Python's own class, because C's wants global
 
     def reducer_override(self, obj):
         if isinstance(obj, Parameter):
-            return _Name("torch._utils", "_rebuild_parameter"), (
-                obj.detach(),
-                obj.requires_grad,
-                collections.OrderedDict(),
-            )
+            parts = obj.detach(), obj.requires_grad, collections.OrderedDict()
+            held = dict(vars(obj))  # what a program has added
+            name = "_rebuild_parameter_with_state" if held else "_rebuild_parameter"
+            return _Name("torch._utils", name), (*parts, held) if held else parts
         if isinstance(obj, torch.Tensor):
             return _Name("torch._utils", "_rebuild_tensor_v2"), self._parts(obj)
         if isinstance(obj, SparseTensor):

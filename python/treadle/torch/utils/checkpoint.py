@@ -3,7 +3,7 @@
 import contextlib
 
 from ... import _core
-from .. import _autocast, _modules, autograd
+from .. import _autocast, _device, _modules, autograd
 from .._prim import Tensor
 from .._tensor import _random
 from ..autograd.function import Function
@@ -106,6 +106,10 @@ def checkpoint(
     arguments, it is recorded as without checkpoint. use_reentrant, determinism_check and debug are accepted; there is
     only one way. Raises CheckpointError if the second call gives another number of tensors.
     """
+    if use_reentrant is None:
+        _device.once(
+            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Here is one way only."
+        )
     call = _Call(function, preserve_rng_state, context_fn)
     if not _core._grad_mode():
         with call.first:

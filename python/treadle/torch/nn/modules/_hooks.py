@@ -8,6 +8,23 @@ from .... import torch
 _numbers = itertools.count()
 
 
+# What PyTorch keeps beside a table of hooks: which of them take keyword arguments, and which are always called.
+FLAGS = {
+    "_forward_pre_hooks": ["_forward_pre_hooks_with_kwargs"],
+    "_forward_hooks": ["_forward_hooks_with_kwargs", "_forward_hooks_always_called"],
+}
+
+
+class _WrappedHook:
+    """A hook that takes its module first. PyTorch's files of whole modules have this class and these attributes."""
+
+    def __init__(self, hook, module=None):
+        self.hook, self.module, self.with_module = hook, module, module is not None
+
+    def __call__(self, *args, **kwargs):
+        return self.hook(self.module, *args, **kwargs) if self.with_module else self.hook(*args, **kwargs)
+
+
 class Handle:
     """The object that registering a hook returns. ``remove()`` removes the hook, and so does leaving a with statement.
     """

@@ -5,6 +5,7 @@ A module of a row keeps its parameters as attributes and passes them to the func
 
 from .... import torch
 from ... import _modules
+from .. import _reduction
 from .. import functional as F
 from ..parameter import Parameter
 from .module import Module
@@ -25,7 +26,6 @@ _ACTIVATIONS = {
     "LogSoftmax": (F.log_softmax, (("dim", None),)),
     "Mish": (F.mish, (("inplace", False),)),
     "ReLU": (F.relu, (("inplace", False),)),
-    "ReLU6": (F.relu6, (("inplace", False),)),
     "SELU": (F.selu, (("inplace", False),)),
     "SiLU": (F.silu, (("inplace", False),)),
     "Sigmoid": (F.sigmoid, ()),
@@ -112,6 +112,25 @@ _BARE = {"Hardshrink": "lambd", "Softshrink": "lambd"}  # shown without the para
 _REFUSED = {"delta": complex, "dim": (bool, float)}  # types that a parameter must not have
 
 
+class _Loss(Module):
+    """The base of a program's own losses. reduction is "mean", "sum" or "none"; size_average and reduce are its
+    deprecated forms."""
+
+    def __init__(self, size_average=None, reduce=None, reduction="mean"):
+        super().__init__()
+        if size_average is not None or reduce is not None:  # PyTorch's parameters before 0.4
+            reduction = _reduction.legacy_get_string(size_average, reduce)
+        self.reduction = reduction
+
+
+class _WeightedLoss(_Loss):
+    """The base of losses with a weight for each class."""
+
+    def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+
+
 class _OfRow(Module):
     """A module of a row of the table. _function and _options come from the row."""
 
@@ -129,7 +148,10 @@ class _OfRow(Module):
                 f"{type(self).__name__}.__init__() got an unexpected keyword argument "
                 f"'{next(k for k in kwargs if k not in names)}'"
             )
-        for name in names:
+        old = {k: values.pop(k) for k in ("size_average", "reduce") if k in names}
+        if any(v is not None for v in old.values()):
+            values["reduction"] = _reduction.legacy_get_string(**old)
+        for name in values:
             if values[name] is _NONE:
                 raise TypeError(f"{type(self).__name__}.__init__() missing required argument: '{name}'")
             if name in _REFUSED and isinstance(values[name], _REFUSED[name]):
@@ -145,7 +167,7 @@ class _OfRow(Module):
     def forward(self, *inputs, **named):
         if named and type(self).__name__ == "PoissonNLLLoss":  # an option of the function has its operand's name
             named = {"input" if k == "log_input" else k: v for k, v in named.items()}
-        return self._call(*inputs, **named, **{name: getattr(self, name) for name, _ in self._options})
+        return self._call(*inputs, **named, **{name: getattr(self, name) for name in self._passed})
 
     def extra_repr(self):
         name = type(self).__name__
@@ -155,21 +177,23 @@ class _OfRow(Module):
         return ", ".join(shown + ["inplace=True"] * bool(getattr(self, "inplace", False)))
 
 
-def _make(name, function, options, base=_OfRow):
+def _make(name, function, options, bases=(_OfRow,)):
     first = (function.__doc__ or "").strip().split("\n")[0]
     members = {
         "_call": staticmethod(function),
         "_options": options,
+        "_passed": tuple(name for name, _ in options if (name, None) not in _OLD),
         "__doc__": f"{first or name}  Parameters: " + (", ".join(k for k, _ in options) or "none") + ".",
         "__module__": __name__,
     }
     if len(options) == 0 or options == (("inplace", False),):  # the fast ones, which pass no dict of parameters
+        scope, own = vars(F), function.__name__  # a program may put another function there
         members["forward"] = (
-            (lambda self, input: function(input))
+            (lambda self, input: scope[own](input))
             if not options
-            else (lambda self, input: function(input, inplace=True) if self.inplace else function(input))
+            else (lambda self, input: scope[own](input, inplace=True) if self.inplace else scope[own](input))
         )
-    return type(name, (base,), members)
+    return type(name, bases, members)
 
 
 class _Dropout(Module):
@@ -186,14 +210,26 @@ class _Dropout(Module):
         return f"p={self.p}, inplace={self.inplace}"
 
 
-for _name, (_function, _options) in {**_ACTIVATIONS, **_LOSSES}.items():
+for _name, (_function, _options) in _ACTIVATIONS.items():
     globals()[_name] = _make(_name, _function, _options)
+for _name, (_function, _options) in _LOSSES.items():
+    _weighted = _WEIGHT in _options and "WithLogits" not in _name
+    globals()[_name] = _make(_name, _function, _options, (_OfRow, _WeightedLoss if _weighted else _Loss))
 for _name, _function in _DROPOUTS.items():
     globals()[_name] = type(
         _name, (_Dropout,), {"_call": staticmethod(_function), "__doc__": _function.__doc__, "__module__": __name__}
     )
 
 
+class ReLU6(Hardtanh):  # noqa: F821 - made above
+    """Numbers below 0 become 0, those above 6 become 6. Parameters: inplace."""
+
+    def __init__(self, inplace=False):
+        super().__init__(0.0, 6.0, inplace)
+
+
+# PyTorch keeps p under this name.
+PairwiseDistance.p = property(lambda self: self.norm, lambda self, p: setattr(self, "norm", p))  # noqa: F821 - made above
 _DropoutNd = _Dropout
 
 
@@ -213,6 +249,12 @@ class PReLU(Module):
         self.weight = Parameter(
             torch.full((num_parameters,), init, device=device, dtype=dtype or torch.get_default_dtype())
         )
+        if type(self).reset_parameters is not PReLU.reset_parameters:
+            self.reset_parameters()
+
+    def reset_parameters(self):
+        with torch.no_grad():
+            self.weight.fill_(self.init)
 
     def forward(self, input):
         return F.prelu(input, self.weight)
@@ -235,7 +277,7 @@ class RReLU(Module):
         return f"lower={self.lower}, upper={self.upper}" + ", inplace=True" * self.inplace
 
 
-__all__ = [*_ACTIVATIONS, *_DROPOUTS, *_LOSSES, "Softmax2d", "PReLU", "RReLU"]
+__all__ = [*_ACTIVATIONS, *_DROPOUTS, *_LOSSES, "ReLU6", "Softmax2d", "PReLU", "RReLU"]
 
 
 __getattr__, __dir__ = _modules.refusing("torch.nn.modules.activation")

@@ -171,15 +171,21 @@ class _Layer(Module):
             self.add_module(f"dropout{i}", Dropout(dropout))
         self.activation = _function(activation)
 
-    def _feed(self, x):
-        return self.linear2(self.dropout(self.activation(self.linear1(x))))
+    # The parts of a layer have PyTorch's names: subclasses call them, and put others in their place.
+
+    def _sa_block(self, x, attn_mask, key_padding_mask, is_causal=False):
+        r = self.self_attn(x, x, x, key_padding_mask, need_weights=False, attn_mask=attn_mask, is_causal=is_causal)
+        return self.dropout1(r[0])
+
+    def _ff_block(self, x):
+        last = getattr(self, f"dropout{len(self._attentions) + 1}")
+        return last(self.linear2(self.dropout(self.activation(self.linear1(x)))))
 
     def _through(self, x, *parts):
-        """x after functions that are applied one after another, each with its norm, its dropout and a residual
-        connection."""
+        """x after functions that are applied one after another, each with its norm and a residual connection."""
         for i, part in enumerate(parts, 1):
-            norm, drop = getattr(self, f"norm{i}"), getattr(self, f"dropout{i}")
-            x = x + drop(part(norm(x))) if self.norm_first else norm(x + drop(part(x)))
+            norm = getattr(self, f"norm{i}")
+            x = x + part(norm(x)) if self.norm_first else norm(x + part(x))
         return x
 
 
@@ -190,9 +196,9 @@ class TransformerEncoderLayer(_Layer):
 
     def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
         def attend(x):
-            return self.self_attn(x, x, x, src_key_padding_mask, False, src_mask, is_causal=is_causal)[0]
+            return self._sa_block(x, src_mask, src_key_padding_mask, is_causal=is_causal)
 
-        return self._through(src, attend, self._feed)
+        return self._through(src, attend, self._ff_block)
 
 
 class TransformerDecoderLayer(_Layer):
@@ -212,12 +218,16 @@ class TransformerDecoderLayer(_Layer):
         memory_is_causal=False,
     ):
         def own(x):
-            return self.self_attn(x, x, x, tgt_key_padding_mask, False, tgt_mask)[0]
+            return self._sa_block(x, tgt_mask, tgt_key_padding_mask, tgt_is_causal)
 
         def other(x):
-            return self.multihead_attn(x, memory, memory, memory_key_padding_mask, False, memory_mask)[0]
+            return self._mha_block(x, memory, memory_mask, memory_key_padding_mask, memory_is_causal)
 
-        return self._through(tgt, own, other, self._feed)
+        return self._through(tgt, own, other, self._ff_block)
+
+    def _mha_block(self, x, mem, attn_mask, key_padding_mask, is_causal=False):
+        masks = {"key_padding_mask": key_padding_mask, "attn_mask": attn_mask, "is_causal": is_causal}
+        return self.dropout2(self.multihead_attn(x, mem, mem, need_weights=False, **masks)[0])
 
 
 class _Stack(Module):
@@ -252,7 +262,7 @@ class TransformerEncoder(_Stack):
     def forward(self, src, mask=None, src_key_padding_mask=None, is_causal=None):
         padding = self._skipped(src, mask, src_key_padding_mask)
         for layer in self.layers:
-            src = layer(src, mask, src_key_padding_mask, bool(is_causal))
+            src = layer(src, src_mask=mask, is_causal=bool(is_causal), src_key_padding_mask=src_key_padding_mask)
         src = src if padding is None else src.masked_fill(padding.unsqueeze(-1), 0.0)
         return src if self.norm is None else self.norm(src)
 
@@ -275,9 +285,21 @@ class TransformerDecoder(_Stack):
     def __init__(self, decoder_layer, num_layers, norm=None):
         super().__init__(decoder_layer, num_layers, norm)
 
-    def forward(self, tgt, memory, *args, **kwargs):
+    def forward(
+        self,
+        tgt,
+        memory,
+        tgt_mask=None,
+        memory_mask=None,
+        tgt_key_padding_mask=None,
+        memory_key_padding_mask=None,
+        tgt_is_causal=None,
+        memory_is_causal=False,
+    ):
+        masks = {"tgt_mask": tgt_mask, "memory_mask": memory_mask, "tgt_key_padding_mask": tgt_key_padding_mask}
+        masks |= {"memory_key_padding_mask": memory_key_padding_mask, "memory_is_causal": memory_is_causal}
         for layer in self.layers:
-            tgt = layer(tgt, memory, *args, **kwargs)
+            tgt = layer(tgt, memory, tgt_is_causal=bool(tgt_is_causal), **masks)
         return tgt if self.norm is None else self.norm(tgt)
 
 
@@ -323,9 +345,7 @@ class Transformer(Module):
         self.decoder = custom_decoder or TransformerDecoder(
             TransformerDecoderLayer(*args), num_decoder_layers, LayerNorm(*norm)
         )
-        for p in self.parameters():
-            if p.dim() > 1:
-                init.xavier_uniform_(p)
+        self._reset_parameters()
         self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
 
     def forward(
@@ -345,6 +365,11 @@ class Transformer(Module):
         memory = self.encoder(src, src_mask, src_key_padding_mask, src_is_causal)
         masks = tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask
         return self.decoder(tgt, memory, *masks, bool(tgt_is_causal), memory_is_causal)
+
+    def _reset_parameters(self):
+        for p in self.parameters():
+            if p.dim() > 1:
+                init.xavier_uniform_(p)
 
     @staticmethod
     def generate_square_subsequent_mask(sz, device=None, dtype=None):

@@ -68,9 +68,13 @@ class _List:
         return self
 
     def insert(self, index, module):
-        values = list(self._held().values())
-        values.insert(index, module)
-        self._refill(values)
+        held = self._held()
+        at = range(len(held) + 1)[index] if index >= 0 else range(len(held))[index]
+        later = list(held.items())[at:]
+        for key, _ in later:
+            delattr(self, key)
+        for i, value in enumerate([module, *(v for _, v in later)], at):
+            self._put(str(i), value)
 
     def pop(self, key=-1):
         value = self[key]

@@ -54,6 +54,8 @@ class _ConvNd(Module):
         if self.padding_of_same and padding == "same" and any(s != 1 for s in self.stride):
             raise ValueError("padding='same' is not supported for strided convolutions")
         self.padding = padding if isinstance(padding, str) else spread(padding, self.rank, "padding")
+        self.output_padding = (0,) * self.rank
+        self._reversed_padding_repeated_twice = tuple(n for pair in self._margins()[::-1] for n in pair)
         first, second = (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
         self.weight = Parameter(torch.empty(first, second // groups, *self.kernel_size, device=device, dtype=dtype))
         if bias:
@@ -64,15 +66,25 @@ class _ConvNd(Module):
 
     padding_of_same = True
 
+    def _margins(self):
+        """(before, after) of each dim's padding."""
+        if isinstance(self.padding, str):
+            whole = [d * (k - 1) * (self.padding == "same") for d, k in zip(self.dilation, self.kernel_size)]
+            return [(n // 2, n - n // 2) for n in whole]
+        return [(n, n) for n in self.padding]
+
     def reset_parameters(self):
         fill_default(self.weight, self.bias)
 
     def forward(self, input):
+        return self._conv_forward(input, self.weight, self.bias)
+
+    def _conv_forward(self, input, weight, bias):  # PyTorch's name: subclasses put others in its place
         return padded_conv(
             self.rank,
             input,
-            self.weight,
-            self.bias,
+            weight,
+            bias,
             self.stride,
             self.padding,
             self.dilation,
@@ -118,29 +130,33 @@ class _ConvTransposeNd(_ConvNd):
         )
         self.output_padding = spread(output_padding, self.rank, "output_padding")
 
-    def _more(self, input, output_size):
+    def _output_padding(
+        self, input, output_size, stride, padding, kernel_size, num_spatial_dims=None, dilation=None
+    ):
         """The additional padding at the end that leads to output_size."""
         if output_size is None:
             return self.output_padding
         wanted = tuple(output_size)[-self.rank :]
-        numbers = zip(input.shape[-self.rank :], self.kernel_size, self.stride, self.padding, self.dilation)
+        dilation = (1,) * self.rank if dilation is None else dilation
+        numbers = zip(input.shape[-self.rank :], kernel_size, stride, padding, dilation)
         least = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, k, s, p, d in numbers]
-        if any(not m <= w < m + s for w, m, s in zip(wanted, least, self.stride)):
+        if any(not m <= w < m + s for w, m, s in zip(wanted, least, stride)):
             raise ValueError(
                 f"requested an output size of {list(wanted)}, but valid sizes range from {least} to "
-                f"{[m + s - 1 for m, s in zip(least, self.stride)]} (for an input of {list(input.shape)[2:]})"
+                f"{[m + s - 1 for m, s in zip(least, stride)]} (for an input of {list(input.shape)[2:]})"
             )
         return tuple(w - m for w, m in zip(wanted, least))
 
     def forward(self, input, output_size=None):
         function = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[self.rank - 1]
+        numbers = self.stride, self.padding, self.kernel_size, self.rank, self.dilation
         return function(
             input,
             self.weight,
             self.bias,
             self.stride,
             self.padding,
-            self._more(input, output_size),
+            self._output_padding(input, output_size, *numbers),
             self.groups,
             self.dilation,
         )
@@ -175,7 +191,15 @@ class _Pool(Module):
         return ", ".join(f"{n}={getattr(self, n)}" for n in shown)
 
 
-class _AdaptiveAvg(Module):
+class _MaxPoolNd(_Pool):
+    """The base of MaxPool1d and its like."""
+
+
+class _AvgPoolNd(_Pool):
+    """The base of AvgPool1d and its like."""
+
+
+class _Adaptive(Module):
     def __init__(self, output_size):
         super().__init__()
         self.output_size = output_size
@@ -187,7 +211,11 @@ class _AdaptiveAvg(Module):
         return f"output_size={self.output_size}"
 
 
-class _AdaptiveMax(_AdaptiveAvg):
+class _AdaptiveAvgPoolNd(_Adaptive):
+    """The base of AdaptiveAvgPool1d and its like. PyTorch has bases of these names, for which programs look."""
+
+
+class _AdaptiveMaxPoolNd(_Adaptive):
     def __init__(self, output_size, return_indices=False):
         super().__init__(output_size)
         self.return_indices = return_indices
@@ -200,8 +228,8 @@ _MODES = {
     "Reflection": "reflect",
     "Replication": "replicate",
     "Circular": "circular",
-    "Zero": "constant",
     "Constant": "constant",
+    "Zero": "constant",
 }
 
 
@@ -211,7 +239,7 @@ class _PadNd(Module):
     def __init__(self, padding, value=0.0):
         super().__init__()
         self.padding = (padding,) * (2 * self.rank) if isinstance(padding, int) else tuple(padding)
-        if self.valued:
+        if self.mode == "constant":
             self.value = value
 
     def forward(self, input):
@@ -223,13 +251,29 @@ class _PadNd(Module):
         return f"padding={self.padding}, value={self.value}" if self.valued else str(self.padding)
 
 
+class _ConstantPadNd(_PadNd):
+    """The base of ConstantPad1d and its like."""
+
+
+class _ReflectionPadNd(_PadNd):
+    """The base of ReflectionPad1d and its like."""
+
+
+class _ReplicationPadNd(_PadNd):
+    """The base of ReplicationPad1d and its like."""
+
+
+class _CircularPadNd(_PadNd):
+    """The base of CircularPad1d and its like."""
+
+
 class Upsample(Module):
     """Resamples (N, C, *space) to size, or by scale_factor."""
 
     def __init__(self, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None):
         super().__init__()
         self.size, self.scale_factor, self.mode, self.align_corners = size, scale_factor, mode, align_corners
-        self.recompute_scale_factor = recompute_scale_factor
+        self.recompute_scale_factor, self.name = recompute_scale_factor, type(self).__name__
 
     def forward(self, input):
         return F.interpolate(
@@ -287,7 +331,7 @@ class Fold(Module):
         )
 
 
-class _LPPool(Module):
+class _LPPoolNd(Module):
     def __init__(self, norm_type, kernel_size, stride=None, ceil_mode=False):
         super().__init__()
         self.norm_type, self.kernel_size = norm_type, kernel_size
@@ -301,7 +345,7 @@ class _LPPool(Module):
         return ", ".join(f"{name}={getattr(self, name)}" for name in names)
 
 
-class _MaxUnpool(Module):
+class _MaxUnpoolNd(Module):
     def __init__(self, kernel_size, stride=None, padding=0):
         super().__init__()
         self.kernel_size = spread(kernel_size, self.rank, "kernel_size")
@@ -328,23 +372,23 @@ for _n in (1, 2, 3):
     _class(f"ConvTranspose{_n}d", _ConvTransposeNd, f"The adjoint of Conv{_n}d.", rank=_n)
     _class(
         f"MaxPool{_n}d",
-        _Pool,
+        _MaxPoolNd,
         "The largest element of each window.",
         _options=_MAX,
         _call=staticmethod(getattr(F, f"max_pool{_n}d")),
     )
     _class(
         f"AvgPool{_n}d",
-        _Pool,
+        _AvgPoolNd,
         "The mean of each window.",
         _call=staticmethod(getattr(F, f"avg_pool{_n}d")),
         _options=_AVG if _n == 1 else {**_AVG, "divisor_override": None},
         as_tuples=_n == 1,
     )
-    _class(f"LPPool{_n}d", _LPPool, "The norm of each window.", _call=staticmethod(getattr(F, f"lp_pool{_n}d")))
+    _class(f"LPPool{_n}d", _LPPoolNd, "The norm of each window.", _call=staticmethod(getattr(F, f"lp_pool{_n}d")))
     _class(
         f"MaxUnpool{_n}d",
-        _MaxUnpool,
+        _MaxUnpoolNd,
         f"The maxima that MaxPool{_n}d found, where they stood.",
         _call=staticmethod(getattr(F, f"max_unpool{_n}d")),
         rank=_n,
@@ -352,14 +396,14 @@ for _n in (1, 2, 3):
     for _kind in ("Avg", "Max"):
         _class(
             f"Adaptive{_kind}Pool{_n}d",
-            {"Avg": _AdaptiveAvg, "Max": _AdaptiveMax}[_kind],
+            {"Avg": _AdaptiveAvgPoolNd, "Max": _AdaptiveMaxPoolNd}[_kind],
             f"Pools the last {_n} dims to output_size.",
             _call=staticmethod(getattr(F, f"adaptive_{_kind.lower()}_pool{_n}d")),
         )
     for _kind, _mode in _MODES.items():
         _class(
             f"{_kind}Pad{_n}d",
-            _PadNd,
+            globals()[f"ConstantPad{_n}d"] if _kind == "Zero" else globals()[f"_{_kind}PadNd"],
             f"Padding of the last {_n} dims: {_mode}.",
             rank=_n,
             mode=_mode,

@@ -126,6 +126,7 @@ class Conv1d(_Module):
     def extra_repr(self) -> Any: ...
     kernel_size: Any
     padding: Any
+    output_padding: Any
     weight: Any
     in_channels: Any
     out_channels: Any
@@ -144,6 +145,7 @@ class Conv2d(_Module):
     def extra_repr(self) -> Any: ...
     kernel_size: Any
     padding: Any
+    output_padding: Any
     weight: Any
     in_channels: Any
     out_channels: Any
@@ -162,6 +164,7 @@ class Conv3d(_Module):
     def extra_repr(self) -> Any: ...
     kernel_size: Any
     padding: Any
+    output_padding: Any
     weight: Any
     in_channels: Any
     out_channels: Any
@@ -371,41 +374,27 @@ class Upsample(_Module):
     def __init__(self, size: Any = None, scale_factor: Any = None, mode: str = 'nearest', align_corners: bool | None = None, recompute_scale_factor: Any = None) -> None: ...
     def forward(self, input: _Operand) -> Any: ...
     def extra_repr(self) -> str: ...
-    recompute_scale_factor: Any
     size: Any
     scale_factor: Any
     mode: Any
     align_corners: Any
+    recompute_scale_factor: Any
+    name: Any
 class UpsamplingBilinear2d(Upsample):
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None: ...
 class UpsamplingNearest2d(Upsample):
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None: ...
-class ZeroPad1d(_Module):
-    def __init__(self, padding: int | _Sequence[int], value: builtins.float | _Tensor = 0.0) -> None: ...
+class ZeroPad1d(ConstantPad1d):
     rank: Any
     mode: Any
     valued: Any
-    def forward(self, input: _Operand) -> Any: ...
-    def extra_repr(self) -> Any: ...
-    padding: Any
-    value: Any
-class ZeroPad2d(_Module):
-    def __init__(self, padding: int | _Sequence[int], value: builtins.float | _Tensor = 0.0) -> None: ...
+class ZeroPad2d(ConstantPad2d):
     rank: Any
     mode: Any
     valued: Any
-    def forward(self, input: _Operand) -> Any: ...
-    def extra_repr(self) -> Any: ...
-    padding: Any
-    value: Any
-class ZeroPad3d(_Module):
-    def __init__(self, padding: int | _Sequence[int], value: builtins.float | _Tensor = 0.0) -> None: ...
+class ZeroPad3d(ConstantPad3d):
     rank: Any
     mode: Any
     valued: Any
-    def forward(self, input: _Operand) -> Any: ...
-    def extra_repr(self) -> Any: ...
-    padding: Any
-    value: Any
 
 __all__ = ['AdaptiveAvgPool1d', 'AdaptiveAvgPool2d', 'AdaptiveAvgPool3d', 'AdaptiveMaxPool1d', 'AdaptiveMaxPool2d', 'AdaptiveMaxPool3d', 'AvgPool1d', 'AvgPool2d', 'AvgPool3d', 'CircularPad1d', 'CircularPad2d', 'CircularPad3d', 'ConstantPad1d', 'ConstantPad2d', 'ConstantPad3d', 'Conv1d', 'Conv2d', 'Conv3d', 'ConvTranspose1d', 'ConvTranspose2d', 'ConvTranspose3d', 'Fold', 'LPPool1d', 'LPPool2d', 'LPPool3d', 'MaxPool1d', 'MaxPool2d', 'MaxPool3d', 'MaxUnpool1d', 'MaxUnpool2d', 'MaxUnpool3d', 'ReflectionPad1d', 'ReflectionPad2d', 'ReflectionPad3d', 'ReplicationPad1d', 'ReplicationPad2d', 'ReplicationPad3d', 'Unfold', 'Upsample', 'UpsamplingBilinear2d', 'UpsamplingNearest2d', 'ZeroPad1d', 'ZeroPad2d', 'ZeroPad3d']

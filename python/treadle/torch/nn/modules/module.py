@@ -7,7 +7,7 @@ from collections import OrderedDict, namedtuple
 from .... import torch
 from ... import _modules
 from ..parameter import Buffer, Parameter
-from ._hooks import Handle, grad_hooked
+from ._hooks import FLAGS, Handle, _WrappedHook, grad_hooked
 
 _KINDS = ("_parameters", "_buffers", "_modules")
 _forward_hooks, _forward_pre_hooks = OrderedDict(), OrderedDict()  # hooks of all modules
@@ -135,6 +135,11 @@ class Module:
         Module.__init__(fresh)
         self.__dict__.update({**fresh.__dict__, **state})
         if "_hooked" not in state:
+            for kind, flags in FLAGS.items():  # PyTorch has these beside the hooks
+                named = [state.get(f, {}) for f in flags]
+                for k, hook in self.__dict__[kind].items():
+                    if not isinstance(hook, tuple):
+                        self.__dict__[kind][k] = (hook, *(k in given for given in named))
             self._hooked = any(v for k, v in self.__dict__.items() if k.endswith("_hooks") and "state_dict" not in k)
 
     def _register(self, kind, name, value, types, word):
@@ -211,6 +216,8 @@ class Module:
             return self.forward(*args, **kwargs)
         return self._call_hooked(args, kwargs)
 
+    _call_impl = __call__
+
     def _call_hooked(self, args, kwargs):
         for hook, with_kwargs in [*_forward_pre_hooks.values(), *self._forward_pre_hooks.values()]:
             got = hook(self, args, kwargs) if with_kwargs else hook(self, args)
@@ -277,6 +284,17 @@ class Module:
                 if remove_duplicate:
                     seen.add(id(value))
                 yield f"{path}.{name}" if path else name, value
+
+    def _named_members(self, get_members_fn, prefix="", recurse=True, remove_duplicate=True):
+        """(path, member) of what get_members_fn(module) gives for this module and those below, each member once."""
+        seen = set()
+        below = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
+        for path, module in below:
+            for name, member in get_members_fn(module):
+                if member is not None and member not in seen:
+                    if remove_duplicate:
+                        seen.add(member)
+                    yield f"{path}.{name}" if path else name, member
 
     def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
         return self._named("_parameters", prefix, recurse, remove_duplicate)
@@ -460,10 +478,10 @@ class Module:
     _register_state_dict_hook = register_state_dict_post_hook
 
     def register_load_state_dict_pre_hook(self, hook):
-        return Handle(self._load_state_dict_pre_hooks, functools.partial(hook, self))
+        return Handle(self._load_state_dict_pre_hooks, _WrappedHook(hook, self))
 
     def _register_load_state_dict_pre_hook(self, hook, with_module=False):
-        return Handle(self._load_state_dict_pre_hooks, functools.partial(hook, self) if with_module else hook)
+        return Handle(self._load_state_dict_pre_hooks, _WrappedHook(hook, self) if with_module else hook)
 
     def register_load_state_dict_post_hook(self, hook):
         return Handle(self._load_state_dict_post_hooks, hook)

@@ -4,6 +4,7 @@ from treadle.torch import _TensorDevice
 from typing import Any
 from typing import Self as _Self
 
+FLAGS: dict[Any, Any]
 class Handle:
     def __init__(self, hooks: Any, hook: Any, prepend: bool = False) -> None: ...
     def remove(self) -> None: ...

@@ -20,7 +20,14 @@ def _reset_affine(module):
         init.zeros_(module.bias)
 
 
-class _BatchNorm(Module):
+def _reset_if_replaced(module, kind):
+    """Call a subclass's reset_parameters() or reset_running_stats(): that of kind would give what is there already."""
+    names = [n for n in ("reset_parameters", "reset_running_stats") if hasattr(kind, n)]
+    if any(getattr(type(module), n) is not getattr(kind, n) for n in names):
+        module.reset_parameters()
+
+
+class _NormBase(Module):
     """The base of batch and instance norms: weight and bias of the channels, running mean and variance."""
 
     dims = batch = None  # the dims that an input may have; whether the batch's statistics are used
@@ -46,6 +53,7 @@ class _BatchNorm(Module):
             self.register_buffer(name, start(num_features, **made) if track_running_stats else None)
         count = torch.tensor(0, dtype=torch.int64, device=device) if track_running_stats else None
         self.register_buffer("num_batches_tracked", count)
+        _reset_if_replaced(self, _NormBase)
 
     def reset_running_stats(self):
         if self.track_running_stats:
@@ -57,13 +65,13 @@ class _BatchNorm(Module):
         self.reset_running_stats()
         _reset_affine(self)
 
-    def _check(self, input):
+    def _check_input_dim(self, input):  # PyTorch's name: subclasses put others in its place
         if input.dim() not in self.dims:
             wanted = " or ".join(f"{n}D" for n in self.dims)
             raise ValueError(f"expected {wanted} input (got {input.dim()}D input)")
 
     def forward(self, input):
-        self._check(input)
+        self._check_input_dim(input)
         momentum = 0.0 if self.momentum is None else self.momentum
         return self._normalised(input, momentum)
 
@@ -100,6 +108,10 @@ class _BatchNorm(Module):
         )
 
 
+class _BatchNorm(_NormBase):
+    """The base of batch norms, for which programs look."""
+
+
 class BatchNorm1d(_BatchNorm):
     """Normalises each channel of (N, C) or (N, C, L) by the batch's mean and variance."""
 
@@ -118,7 +130,7 @@ class BatchNorm3d(_BatchNorm):
     dims = (5,)
 
 
-class _InstanceNorm(_BatchNorm):
+class _InstanceNorm(_NormBase):
     def __init__(
         self,
         num_features,
@@ -174,6 +186,7 @@ class LayerNorm(Module):
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.normalized_shape, self.eps, self.elementwise_affine = shape, eps, elementwise_affine
         _register_affine(self, shape, elementwise_affine, bias, {"device": device, "dtype": dtype})
+        _reset_if_replaced(self, LayerNorm)
 
     def reset_parameters(self):
         _reset_affine(self)
@@ -198,6 +211,7 @@ class RMSNorm(Module):
         self.register_parameter(
             "weight", Parameter(torch.ones(shape, device=device, dtype=dtype)) if elementwise_affine else None
         )
+        _reset_if_replaced(self, RMSNorm)
 
     def reset_parameters(self):
         if self.weight is not None:
@@ -219,6 +233,7 @@ class GroupNorm(Module):
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
         _register_affine(self, num_channels, affine, bias, {"device": device, "dtype": dtype})
+        _reset_if_replaced(self, GroupNorm)
 
     def reset_parameters(self):
         _reset_affine(self)
@@ -247,6 +262,5 @@ class LocalResponseNorm(Module):
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
 
-_NormBase = _BatchNorm  # libraries use both names
 
 __dir__ = _dir_of(__name__)

@@ -3,6 +3,7 @@
 import math
 import numbers
 import warnings
+from types import MappingProxyType
 
 from .... import torch
 from ...._public import dir_of as _dir_of
@@ -134,6 +135,7 @@ class RNNBase(Module):
         self.bias, self.batch_first, self.dropout, self.bidirectional = bias, batch_first, float(dropout), bidirectional
         self.proj_size = proj_size
         n, out = _MODES[mode][0] * hidden_size, self._width
+        self._flat_weights_names = []
         for layer in range(num_layers):
             for end in self._ends:
                 width = input_size if layer == 0 else out * len(self._ends)
@@ -142,7 +144,8 @@ class RNNBase(Module):
                 shapes.update({"weight_hr": (proj_size, hidden_size)} if proj_size else {})
                 for name, shape in shapes.items():
                     value = Parameter(torch.empty(*shape, device=device, dtype=dtype))
-                    self.register_parameter(f"{name}_l{layer}{end}", value)
+                    self._flat_weights_names.append(f"{name}_l{layer}{end}")
+                    self.register_parameter(self._flat_weights_names[-1], value)
         self.reset_parameters()
 
     @property
@@ -160,6 +163,32 @@ class RNNBase(Module):
         ends = [f"_l{layer}{end}" for layer in range(self.num_layers) for end in self._ends]
         return [[p for k, p in self._parameters.items() if k[k.index("_l") :] == end] for end in ends]
 
+    # PyTorch's list of the weights. A program that computes weights puts them there, whatever the attributes are.
+
+    _computed = MappingProxyType({})
+
+    @property
+    def _flat_weights(self):
+        return [self._weight(k) for k in self._flat_weights_names]
+
+    @_flat_weights.setter
+    def _flat_weights(self, weights):
+        given = zip(self._flat_weights_names, weights, strict=True)
+        self.__dict__["_computed"] = {k: w for k, w in given if w is not getattr(self, k, None)}
+
+    def _weight(self, name):
+        found = self._computed.get(name)
+        return getattr(self, name, None) if found is None else found
+
+    def __setattr__(self, name, value):
+        if name in self._computed:
+            del self._computed[name]
+        super().__setattr__(name, value)
+
+    def _apply(self, fn, recurse=True):
+        self.__dict__.pop("_computed", None)
+        return super()._apply(fn, recurse)
+
     def reset_parameters(self):
         bound = 1 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
         for weight in self.parameters():
@@ -173,7 +202,7 @@ class RNNBase(Module):
         steps one after another, with `sizes` rows in each step. Returns the outputs in the layout of x, and the last
         states of all sequences."""
         names = ("weight_ih", "bias_ih", "weight_hh", "bias_hh", "weight_hr")
-        w_x, b_x, weight, bias, down = (getattr(self, f"{name}_l{layer}{end}", None) for name in names)
+        w_x, b_x, weight, bias, down = (self._weight(f"{name}_l{layer}{end}") for name in names)
         gates = F.linear(x, w_x, b_x)  # of all steps in one product
         if first[0].dtype is not gates.dtype:  # autocast has changed the dtype of the gates
             first = tuple(s.to(gates.dtype) for s in first)

@@ -2,7 +2,7 @@
 
 from .... import torch
 from ...._public import dir_of as _dir_of
-from .norm import _BatchNorm, _InstanceNorm
+from .norm import _BatchNorm
 
 __all__ = ["SyncBatchNorm"]
 
@@ -66,7 +66,7 @@ class SyncBatchNorm(_BatchNorm):
     def convert_sync_batchnorm(cls, module, process_group=None):
         """module with SyncBatchNorms in place of its batch norms. They take over the parameters and values."""
         result = module
-        if isinstance(module, _BatchNorm) and not isinstance(module, (cls, _InstanceNorm)):
+        if isinstance(module, _BatchNorm) and not isinstance(module, cls):
             result = cls(module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats,
                          process_group)  # fmt: skip
             result._parameters.update(module._parameters)

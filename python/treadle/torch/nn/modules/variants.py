@@ -6,33 +6,13 @@ import math
 from .... import torch
 from ...._public import dir_of as _dir_of
 from .. import _variants
+from .activation import _DropoutNd, _Loss, _WeightedLoss  # noqa: F401 - programs look for _Loss here
 from .linear import Linear
-from .module import Module
 
 __all__ = ["FeatureAlphaDropout", "LinearCrossEntropyLoss", "LinearCrossEntropyOptions"]
 
 
-class _Loss(Module):
-    """The base of a program's own losses. reduction is "mean", "sum" or "none"; size_average and reduce are its
-    deprecated forms."""
-
-    def __init__(self, size_average=None, reduce=None, reduction="mean"):
-        super().__init__()
-        if size_average is not None or reduce is not None:  # PyTorch's parameters before 0.4
-            mean = size_average is None or size_average
-            reduction = "none" if reduce is False else "mean" if mean else "sum"
-        self.reduction = reduction
-
-
-class _WeightedLoss(_Loss):
-    """The base of losses with a weight for each class."""
-
-    def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
-        super().__init__(size_average, reduce, reduction)
-        self.register_buffer("weight", weight)
-
-
-class FeatureAlphaDropout(Module):
+class FeatureAlphaDropout(_DropoutNd):
     """AlphaDropout of whole channels. ValueError: p is not in [0, 1]."""
 
     def __init__(self, p=0.5, inplace=False):
@@ -59,7 +39,7 @@ class LinearCrossEntropyOptions:
     acc_dtype: torch.dtype | None = None
 
 
-class LinearCrossEntropyLoss(Module):
+class LinearCrossEntropyLoss(_WeightedLoss):
     """The cross entropy of the classes that a linear layer gives: forward(input, target)."""
 
     def __init__(

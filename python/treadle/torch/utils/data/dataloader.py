@@ -116,6 +116,8 @@ class DataLoader:
         self._fixed = True
 
     _fixed = False  # is the order of batches settled?
+    _auto_collation = property(lambda self: self.batch_sampler is not None, doc="Are samples put into batches?")
+
     _ORDER = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
     def __setattr__(self, name, value):
@@ -138,12 +140,12 @@ class DataLoader:
             raise ValueError("persistent_workers option needs num_workers > 0")
 
     @property
-    def _numbers(self):
+    def _index_sampler(self):  # PyTorch's name
         return self.sampler if self.batch_sampler is None else self.batch_sampler
 
     def __len__(self):
         if not self._iterable:
-            return len(self._numbers)
+            return len(self._index_sampler)
         n = len(self.dataset)
         return n if self.batch_size is None else n // self.batch_size if self.drop_last else -(-n // self.batch_size)
 
@@ -161,7 +163,7 @@ class DataLoader:
     def _here(self):
         fetch = self._fetch()
         fetch.begin(self.dataset)
-        for numbers in self._numbers:
+        for numbers in self._index_sampler:
             try:
                 batch = fetch(numbers)
             except StopIteration:
@@ -196,7 +198,7 @@ class DataLoader:
 
     def _ordered(self, pool):
         """Batches in the order of their numbers. Each worker has up to prefetch_factor tasks ahead."""
-        numbers, first = iter(self._numbers), pool.asked
+        numbers, first = iter(self._index_sampler), pool.asked
         again = [self._iterable and not pool.fresh] * self.num_workers
         pool.fresh = False
         busy, ready, ended, want = list(range(self.num_workers)), {}, set(), first
