@@ -217,8 +217,14 @@ def test_out_is_not_cut_in_silence(dev):
 def test_views_as_bytes_are_numpys(dev):
     a = np.arange(6.0).reshape(2, 3)
     for dtype in ("V8", [("low", "u4"), ("high", "u4")]):
-        got = td.asarray(a).view(dtype)
-        assert np.array_equal(got, a.view(dtype)) and got.dtype == a.view(dtype).dtype and not got.flags.writeable
+        x = td.asarray(a)
+        got = x.view(dtype)
+        assert np.array_equal(got, a.view(dtype)) and got.dtype == a.view(dtype).dtype
+        assert got.flags.writeable == x.device.host  # the same memory; that of a device is copied
+        if x.device.host:
+            y = x + 1  # before the write
+            got.view("f8")[:] = 7
+            assert np.array_equal(y.get(), a + 1) and (x.get() == 7).all()
 
 
 # ---- how often a source is read ----

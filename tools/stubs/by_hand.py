@@ -164,7 +164,7 @@ RESULTS = {
         "Tensor.dim_order Tensor.register_hook Tensor.register_post_accumulate_grad_hook Tensor.storage "
         "Tensor.storage_type Tensor.untyped_storage Tensor.module_load compile fork wait while_loop map "
         "get_default_device get_device_module manual_seed set_flush_denormal max_pool1d_with_indices Tensor.stride "
-        "Tensor.size Tensor.split Tensor.chunk",
+        "Tensor.size Tensor.split Tensor.chunk sparse_coo_tensor",
         "treadle.linalg": "svd",
         "treadle.torch.linalg": "cholesky_ex inv_ex lu lu_factor lu_factor_ex slogdet solve_ex ldl_factor "
         "ldl_factor_ex eig eigh qr svd lstsq",

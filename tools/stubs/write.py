@@ -22,6 +22,7 @@ from collections.abc import Mapping
 
 import by_hand
 import facts
+import numpy
 import parameters
 import whole
 
@@ -406,6 +407,8 @@ class Stub:
             return self.add(f"{name} = {home[1]}")
         if isinstance(value, type):
             return self.klass(name, value) if home else self.foreign(name, value)
+        if isinstance(value, numpy.ufunc):  # of what treadle's arrays do not hold
+            return self.need("numpy", value.__name__, name)
         if type(value).__name__ == "ufunc":
             return self.ufunc(name, value)
         if isinstance(value, FUNCTIONS):

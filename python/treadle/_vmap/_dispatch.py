@@ -149,8 +149,9 @@ def _replace(module, name, known, made):
         return
     if inspect.isroutine(value) and not isinstance(value, _core.ufunc):
         if id(value) not in made:
-            fn = (_making if known in _MADE else _asking)(known, value)
+            behind = _core._behind(value)
+            fn = (_making if known in _MADE else _asking)(known, behind)
             fn.__module__, fn.__qualname__ = module.__name__, name  # where pickle finds this one
-            made[id(value)] = value, fn
+            made[id(value)] = value, fn if behind is value else _core.door(known, fn)
         setattr(module, name, made[id(value)][1])
         _asked.setdefault(id(value), made[id(value)])
