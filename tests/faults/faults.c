@@ -20,12 +20,12 @@
 enum { MEMORY = 1, THREADS = 2, FILES = 4 };
 
 static struct {
-    atomic_int    kinds;
-    atomic_llong  requests;
-    long long     first, last; /* the requests that fail; none if first is 0 */
-    atomic_llong  failed;
-    void         *where[32]; /* the stack of the first request that failed */
-    int           depth;
+    atomic_int kinds;
+    atomic_llong requests;
+    long long first, last; /* the requests that fail; none if first is 0 */
+    atomic_llong failed;
+    void *where[32]; /* the stack of the first request that failed */
+    int depth;
 } faults;
 
 void
@@ -141,7 +141,7 @@ faults_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*run)(voi
 int
 faults_openat(int dir, const char *path, int flags, ...)
 {
-    mode_t  mode = 0;
+    mode_t mode = 0;
     va_list ap;
 
     va_start(ap, flags);
@@ -154,7 +154,7 @@ faults_openat(int dir, const char *path, int flags, ...)
 int
 faults_open(const char *path, int flags, ...)
 {
-    mode_t  mode = 0;
+    mode_t mode = 0;
     va_list ap;
 
     va_start(ap, flags);
