@@ -108,4 +108,4 @@ faults: ## programs in which requests for memory, threads and files fail, under 
 	@tools/faults.sh build-faults $(ARGS)
 
 clean:
-	rm -rf build build-sanitize build-sanitize-python build-fuzz build-faults build-aarch64 dist
+	rm -rf build build-sanitize build-sanitize-python build-fuzz build-faults build-faults-lib build-aarch64 dist

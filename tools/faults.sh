@@ -5,10 +5,9 @@ set -eu
 cd "$(dirname "$0")/.."
 dir=$1
 shift
-lib=$PWD/$dir/faults/libfaults.so
-mkdir -p "$dir/faults"
-gcc -O1 -g -shared -fPIC -Wall -Wextra -Werror tests/faults/faults.c -o "$lib.new"
-cmp -s "$lib" "$lib.new" && rm "$lib.new" || mv "$lib.new" "$lib"
+lib=$PWD/$dir-lib/libfaults.so # build.sh begins with an empty DIR
+mkdir -p "$dir-lib"
+gcc -O1 -g -shared -fPIC -Wall -Wextra -Werror tests/faults/faults.c -o "$lib"
 # With 64-bit offsets glibc gives names of its own to open and others, past those of faults.h.
 tools/build.sh "$dir" -Dbuildtype=debug -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false -Dcub=false -Dwerror=false \
     "-Dc_args=-include $PWD/tests/faults/faults.h -U_FILE_OFFSET_BITS" "-Dc_link_args=$lib" "-Dcpp_link_args=$lib"

@@ -545,12 +545,17 @@ static PyMethodDef container_methods[] = {
 };
 
 static PyType_Slot container_slots[] = {
-    {Py_tp_methods, container_methods},     PY_SLOT(Py_tp_dealloc, ndarray_dealloc),
-    PY_SLOT(Py_tp_new, ndarray_make),       {Py_tp_doc, (void *)(uintptr_t)ndarray_doc},
-    PY_SLOT(Py_tp_iter, iterate),           PY_SLOT(Py_mp_length, ndarray_length),
-    PY_SLOT(Py_sq_length, ndarray_length),  PY_SLOT(Py_sq_item, py_item),
+    PY_SLOT(Py_tp_dealloc, ndarray_dealloc),
+    PY_SLOT(Py_tp_new, ndarray_make),
+    {Py_tp_doc, (void *)(uintptr_t)ndarray_doc},
+    PY_SLOT(Py_tp_iter, iterate),
+    PY_SLOT(Py_mp_length, ndarray_length),
+    PY_SLOT(Py_sq_length, ndarray_length),
+    PY_SLOT(Py_sq_item, py_item),
     PY_SLOT(Py_mp_subscript, py_subscript), /* else __getitem__ would be sq_item's */
-    PY_SLOT(Py_sq_contains, contains),      {0, NULL},
+    PY_SLOT(Py_sq_contains, contains),
+    {Py_tp_methods, container_methods},
+    {0, NULL},
 };
 
 /* ---- collecting the type's parts ---- */
