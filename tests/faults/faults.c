@@ -8,7 +8,6 @@
 #include <execinfo.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -43,12 +42,6 @@ long long
 faults_requests(void)
 {
     return atomic_load(&faults.requests);
-}
-
-long long
-faults_failed(void)
-{
-    return atomic_load(&faults.failed);
 }
 
 /* The stack of the first request that failed, a line a function, to the file of descriptor fd. */
@@ -138,30 +131,17 @@ faults_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*run)(voi
     return fails(THREADS) ? EAGAIN : pthread_create(t, attr, run, arg);
 }
 
+/* The mode is given where a file may be made; elsewhere nobody reads it. */
 int
-faults_openat(int dir, const char *path, int flags, ...)
+faults_openat(int dir, const char *path, int flags, mode_t mode)
 {
-    mode_t mode = 0;
-    va_list ap;
-
-    va_start(ap, flags);
-    if (flags & (O_CREAT | O_TMPFILE))
-        mode = va_arg(ap, mode_t);
-    va_end(ap);
     return fails(FILES) ? without(EMFILE) : openat(dir, path, flags, mode);
 }
 
 int
-faults_open(const char *path, int flags, ...)
+faults_open(const char *path, int flags, mode_t mode)
 {
-    mode_t mode = 0;
-    va_list ap;
-
-    va_start(ap, flags);
-    if (flags & (O_CREAT | O_TMPFILE))
-        mode = va_arg(ap, mode_t);
-    va_end(ap);
-    return fails(FILES) ? without(EMFILE) : open(path, flags, mode);
+    return faults_openat(AT_FDCWD, path, flags, mode);
 }
 
 FILE *

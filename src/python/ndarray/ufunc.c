@@ -74,18 +74,25 @@ overridden(PyObject *self, PyObject *args, PyObject *kw)
     return NULL;
 }
 
-/* What NumPy's ufunc, or its method of that name, gives after a refusal of ours. */
+/* NumPy's ufunc, or its method of that name, after a refusal of ours; NULL: another failure, which stays. */
 static PyObject *
-in_numpy(PyObject *self, const char *method, PyObject *args, PyObject *kw)
+numpys(PyObject *self, const char *method)
 {
     PyObject *name = PyErr_ExceptionMatches(py.no_numbers)
                          ? PyUnicode_FromFormat("%s%s", ufunc_op(self)->name, method)
                          : NULL,
-             *f = name ? py_instead("ufunc", name) : NULL,
-             *r = f ? PyObject_Call(f, args, kw) : NULL;
+             *f = name ? py_instead("ufunc", name) : NULL;
+
+    Py_XDECREF(name);
+    return f;
+}
+
+static PyObject *
+in_numpy(PyObject *self, const char *method, PyObject *args, PyObject *kw)
+{
+    PyObject *f = numpys(self, method), *r = f ? PyObject_Call(f, args, kw) : NULL;
 
     Py_XDECREF(f);
-    Py_XDECREF(name);
     return r;
 }
 
@@ -261,14 +268,10 @@ static PyObject *
 fast_in_numpy(PyObject *self, const char *method, PyObject *const *args, Py_ssize_t nargs,
               PyObject *kwnames)
 {
-    PyObject *name = nargs && PyErr_ExceptionMatches(py.no_numbers)
-                         ? PyUnicode_FromFormat("%s%s", ufunc_op(self)->name, method)
-                         : NULL,
-             *f = name ? py_instead("ufunc", name) : NULL,
+    PyObject *f = nargs ? numpys(self, method) : NULL,
              *r = f ? py_call_with(f, args[0], args + 1, nargs - 1, kwnames) : NULL;
 
     Py_XDECREF(f);
-    Py_XDECREF(name);
     return r;
 }
 
