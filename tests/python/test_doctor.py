@@ -190,9 +190,11 @@ def test_arrays_that_change_are_not_the_same_array(tmp_path, change):
         ("x.sum(dtype=np.float64)", False), ("y * y", False), ("x > 0.5", False),
     ],
 )  # fmt: skip
-def test_claims_of_float64_are_true(expression, told):
+def test_claims_of_float64_are_true(expression, told, monkeypatch):
+    """What is told follows from dtypes alone: the trial, whose times other load changes, has fixed figures here."""
     import numpy as np
 
+    monkeypatch.setattr("treadle._observe._trials.precisions", lambda nbytes, device: [2.0, 1.0])
     space = {"np": np}
     space["x"], space["y"] = (td.ones(50000, dtype=t, device="cpu") for t in ("float32", "float64"))
     code = compile(f"for _ in range(10):\n    r = {expression}\n", "<string>", "exec")
