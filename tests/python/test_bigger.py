@@ -807,30 +807,39 @@ HOW = {
 @pytest.mark.parametrize("limit", [None, 96 << 20], ids=["all", "limited"])
 @pytest.mark.parametrize("name", LONG)
 def test_an_interruption_of_long_work(name, limit, how):
-    """It arrives within a tenth of a second; a machine with other work to do gets three."""
+    """It arrives within a tenth of a second. A machine with other work to do gets three, and a few trials."""
     a = np.random.default_rng(0).random(1 << 24)  # NumPy sorts it in some two seconds
     with td.device("cpu"):
         x, m = td.from_host(a), td.from_host(a.reshape(-1, 1024))
         td.memory.trim()
         td.memory.limit(limit and td.memory.stats()["used"] + limit)
-        sent = []
-
-        def interrupt():
-            sent.append(time.monotonic())
-            HOW[how]()
-
-        timer = threading.Timer(0.02, interrupt)
         try:
-            timer.start()
-            for _ in range(100):  # of what is quick, the next one is interrupted
-                LONG[name](x, m)
-        except KeyboardInterrupt:
-            assert time.monotonic() - sent[0] < 0.3
-        else:
-            raise AssertionError("no interruption")
+            took = []
+            while not took or (took[-1] >= 0.3 and len(took) < 4):
+                took.append(interrupted(lambda: LONG[name](x, m), HOW[how]))
         finally:
-            timer.cancel()
             td.memory.limit(None)
+    assert took[-1] < 0.3, took
+
+
+def interrupted(work, interrupt):
+    """Seconds from an interruption to its arrival, in work that is done again and again."""
+    sent = []
+
+    def late():
+        sent.append(time.monotonic())
+        interrupt()
+
+    timer = threading.Timer(0.02, late)
+    try:
+        timer.start()
+        for _ in range(100):  # of what is quick, the next one is interrupted
+            work()
+    except KeyboardInterrupt:
+        return time.monotonic() - sent[0]
+    finally:
+        timer.cancel()
+    raise AssertionError("no interruption")
 
 
 INTERRUPTED = """
