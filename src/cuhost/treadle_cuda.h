@@ -35,6 +35,7 @@
 #include "td_cu/math.h"
 #include "td_cu/output.h"
 #include "td_cu/texture.h"
+#include "td_cu/line.h"
 #include "td_cu/regions.h"
 #include "td_cu/table.h"
 #include "td_cu/checked.h"

@@ -1,87 +1,82 @@
-/* guard.c - kernels that consist of one test of their indices: if (i < n && j < m) …; or if (i >=
- * n) return; …
+/* guard.c - tests of indices that a kernel makes before it reads and writes: if (i < n && j < m) …;
+ * if (i >= n) return; if (i > 0 && i < n - 1) … else …
  *
- * A test that grows linearly with threadIdx.x holds for a whole row if it holds at both ends.
- * Such rows, nearly all of them, run without the test.  Vector code under masks is several times
- * slower on some CPUs.
+ * In nearly all rows of threads they come out alike for the whole row. Such rows run without them
+ * (src/cuhost/td_cu/regions.h, each_within). Vector code under masks is several times slower on
+ * some CPUs, and compilers do not see that what two branches store lies side by side.
  */
 #include "cxx/regions.h"
+#include <string.h>
 
-static bool straight(const cx_body *b, uint32_t i, uint32_t end, int depth);
+static bool reads(const cx_body *b, cx_guards *g, uint32_t i, uint32_t end);
 
-/* Is the factor next to a * uniform: a number, blockDim.x, a uniform variable? */
+/* Has the lambda of the tests another variable of that name? */
 static bool
-factor(const cx_body *b, uint32_t i)
+is_shadowed(const cx_body *b, const cx_guards *g, uint32_t v)
 {
-    const tok *t = &b->j->u.k.t[i];
+    const tok *name = b->local[v].name;
 
-    if (t->kind == TOK_NUMBER)
-        return true;
-    if (t->kind == TOK_WORD && is(b->j, i - 1, "."))
-        return factor(b, i - 2);
-    return t->kind == TOK_WORD && td_body_alike(b, i, i + 1, false);
+    for (uint32_t w = 0; w < b->nlocal; w++)
+        if (g->reads[w] && b->local[w].name->n == name->n &&
+            !memcmp(b->local[w].name->s, name->s, name->n))
+            return true;
+    return false;
 }
 
+/* The test reads variable v: is it a parameter, or can it be computed ahead of the region? */
 static bool
-is_uniform_word(const cx_body *b, uint32_t i, int depth)
+reads_variable(const cx_body *b, cx_guards *g, uint32_t v)
 {
-    const tok *t = &b->j->u.k.t[i];
-    const cx_macro *m = td_unit_macro(&b->j->u, t);
-    uint32_t v = td_body_find(b, t, i);
-    const cx_local *l;
+    static const char *const storage[] = {"static", "register", "volatile", "constexpr", NULL};
+    const cx_local *l = &b->local[v];
 
-    if (is(b->j, i - 1, "."))
+    if (g->reads[v] || (!l->stmt && !l->is_shared) || (l->keep == KEEP_ONCE && l->at < g->from))
         return true;
-    if (m)
-        return !m->takes && m->body.n == 1 && m->body.t[0].kind == TOK_NUMBER;
-    if (v == UINT32_MAX || depth > 4)
-        return v == UINT32_MAX && !is(b->j, i + 1, "(");
-    l = &b->local[v];
-    return l->keep == KEEP_AGAIN ? straight(b, l->init + 1, l->end, depth + 1) : l->uniform;
-}
-
-/* Are tokens [i, end) sums of thread indices times uniform values? */
-static bool
-straight(const cx_body *b, uint32_t i, uint32_t end, int depth)
-{
-    for (; i < end; i++) {
-        const tok *t = &b->j->u.k.t[i];
-        bool ok;
-
-        if (t->kind == TOK_WORD)
-            ok = is_uniform_word(b, i, depth);
-        else if (td_tok_is(t, "*"))
-            ok = factor(b, i - 1) || (factor(b, i + 1) && !is(b->j, i + 2, "."));
-        else
-            ok = t->kind == TOK_NUMBER || td_tok_is(t, "+") || td_tok_is(t, "-") ||
-                 td_tok_is(t, ".") || td_tok_is(t, "(") || td_tok_is(t, ")");
-        if (!ok)
+    for (uint32_t i = l->base; i < l->base_end; i++)
+        if (td_tok_among(&b->j->u.k.t[i], storage))
             return false;
-    }
+    if (l->keep != KEEP_AGAIN || l->is_auto || l->is_pointer || is_shadowed(b, g, v) ||
+        !reads(b, g, l->init + 1, l->end))
+        return false;
+    g->reads[v] = true;
     return true;
 }
 
 static bool
-is_index_comparison(const cx_body *b, uint32_t i)
+reads_word(const cx_body *b, cx_guards *g, uint32_t i)
 {
-    return is(b->j, i, "<") || is(b->j, i, "<=") || is(b->j, i, ">") || is(b->j, i, ">=");
+    const tok *t = &b->j->u.k.t[i];
+    const cx_macro *m = td_unit_macro(&b->j->u, t);
+    uint32_t v;
+
+    if (is(b->j, i - 1, "."))
+        return true;
+    if (td_tok_is(t, "threadIdx"))
+        return is(b->j, i + 1, ".");
+    if (m)
+        return !m->takes && m->body.n == 1 && m->body.t[0].kind == TOK_NUMBER;
+    v = td_body_find(b, t, i);
+    if (v != UINT32_MAX)
+        return reads_variable(b, g, v);
+    return t[1].kind != TOK_WORD && !is(b->j, i + 1, "(") && /* no call, no cast */
+           !(is(b->j, i - 1, "(") && is(b->j, i + 1, ")"));
 }
 
-/* Are they comparisons joined by `by`? */
+/* Are tokens [i, end) made of what td_cu/line.h knows? Marks the variables that they read. */
 static bool
-tests(const cx_body *b, uint32_t i, uint32_t end, const char *by)
+reads(const cx_body *b, cx_guards *g, uint32_t i, uint32_t end)
 {
-    while (i < end) {
-        uint32_t middle = i, stop;
+    static const char *const known[] = {
+        "+", "-", "*", ".", "(", ")", "<", "<=", ">", ">=", "==", "!=", "&&", "||", "!", NULL};
 
-        while (middle < end && !is_index_comparison(b, middle))
-            middle++;
-        for (stop = middle; stop < end && !is(b->j, stop, by);)
-            stop++;
-        if (middle >= end || middle == i || !straight(b, i, middle, 0) ||
-            !straight(b, middle + 1, stop, 0))
+    if (!td_body_again(b, i, end, g->from < i ? g->from : i, end))
+        return false;
+    for (; i < end; i++) {
+        const tok *t = &b->j->u.k.t[i];
+
+        if (t->kind == TOK_WORD ? !reads_word(b, g, i)
+                                : t->kind != TOK_NUMBER && !td_tok_among(t, known))
             return false;
-        i = stop + 1;
     }
     return true;
 }
@@ -96,20 +91,64 @@ returns(const cx_body *b, uint32_t n)
     return s->kind == STMT_JUMP && is(b->j, s->first, "return");
 }
 
-bool
-td_plan_guard(const cx_body *b, cx_guard *out)
+/* Does the test rather fail: alternatives, as of the places at an edge? */
+static bool
+is_negated(const cx_body *b, const cx_stmt *s)
 {
-    uint32_t c = b->stmt[1].child;
-    const cx_stmt *s;
+    bool either = false;
 
-    for (; c && b->stmt[c].kind == STMT_DECLARE; c = b->stmt[c].next)
-        for (uint32_t v = 0; v < b->nlocal; v++)
-            if (b->local[v].stmt == c && b->local[v].keep != KEEP_AGAIN)
-                return false;
-    s = &b->stmt[c];
-    if (!c || s->kind != STMT_IF || s->other || s->waits ||
-        !td_body_again(b, s->open + 1, s->close, s->open, s->close))
+    for (uint32_t i = s->open + 1; i < s->close; i++) {
+        if (is(b->j, i, "&&"))
+            return returns(b, s->child);
+        either |= is(b->j, i, "||");
+    }
+    return either || returns(b, s->child);
+}
+
+static bool
+add(const cx_body *b, cx_guards *g, const cx_stmt *s)
+{
+    if (s->waits || g->n == CX_GUARDS || !reads(b, g, s->open + 1, s->close))
         return false;
-    *out = (cx_guard){.from = s->open + 1, .end = s->close, .negated = returns(b, s->child)};
-    return (out->negated || !s->next) && tests(b, out->from, out->end, out->negated ? "||" : "&&");
+    g->guard[g->n++] =
+        (cx_guard){.from = s->open + 1, .end = s->close, .negated = is_negated(b, s)};
+    return true;
+}
+
+static bool
+begin(const cx_body *b, cx_guards *g, uint32_t from)
+{
+    g->n = 0;
+    g->from = from;
+    g->reads = td_alloc_big(b->j->u.a, b->nlocal + 1);
+    if (g->reads)
+        memset(g->reads, 0, b->nlocal + 1);
+    return g->reads;
+}
+
+bool
+td_plan_guards(const cx_body *b, uint32_t first, uint32_t last, cx_guards *g)
+{
+    if (!begin(b, g, b->stmt[first].first))
+        return false;
+    for (uint32_t c = first; c;) {
+        const cx_stmt *s = &b->stmt[c];
+        bool is_test = s->kind == STMT_IF && add(b, g, s);
+        bool is_last = !s->next || c == last;
+        bool inside = s->kind == STMT_BLOCK || (is_test && !g->guard[g->n - 1].negated);
+
+        c = !is_last ? s->next : inside ? s->child : 0;
+    }
+    return g->n;
+}
+
+bool
+td_plan_guard_round(const cx_body *b, uint32_t loop, cx_guards *g)
+{
+    const cx_stmt *s = &b->stmt[loop];
+    cx_stride at;
+
+    return begin(b, g, s->first) && td_plan_strided(b, loop, &at) &&
+           reads(b, g, b->local[at.local].init + 1, b->local[at.local].end) &&
+           reads(b, g, at.bound + 1, at.step - 3) && reads(b, g, at.step, s->close);
 }

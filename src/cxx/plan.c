@@ -333,7 +333,8 @@ td_plan_make(cx_job *j, const cx_fn *f, cx_plan *p)
     waits = p->b.stmt[1].waits;
     p->b.stmt[1].waits = true;
     td_body_uniform(&p->b);
-    if (!find_strided(&p->b) && !waits && !td_plan_guard(&p->b, &p->guard))
+    if (!find_strided(&p->b) && !waits &&
+        !(p->b.stmt[1].child && td_plan_guards(&p->b, p->b.stmt[1].child, 0, &p->guards)))
         return false;
     do {
         while (need(&p->b, 1) && !p->b.doubt)
@@ -354,7 +355,5 @@ td_plan_make(cx_job *j, const cx_fn *f, cx_plan *p)
         loops |= !p->region[r].in_turns;
         p->alive |= p->region[r].returns && (p->region[r].in_loop || r < p->nregion);
     }
-    if (p->guard.end && (p->nregion != 1 || p->region[1].strided))
-        return false;
     return loops && !p->b.doubt && p->b.stmt[1].cut;
 }

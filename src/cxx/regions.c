@@ -238,25 +238,82 @@ rounds(cx_plan *p, uint32_t loop, uint32_t region)
             bindings(p, region, true), round_of(p, loop, "return ")));
 }
 
+/* The variables that tests of the kernel's indices read. */
+static const char *
+spell_reads(cx_plan *p)
+{
+    const toks *k = &p->b.j->u.k;
+    edits *e = &p->b.j->e;
+    const char *all = "";
+
+    for (uint32_t v = 0; v < p->b.nlocal; v++) {
+        const cx_local *l = &p->b.local[v];
+
+        if (p->guards.reads[v])
+            all = td_edit_format(e, "%sauto %s = td_cu::as<%s>(%s); ", all, local_name(p, l),
+                                 td_edit_spell(e, k, l->base, l->base_end),
+                                 td_edit_spell(e, k, l->init + 1, l->end));
+    }
+    return all;
+}
+
+/* The tests of the kernel's indices as one value. */
+static const char *
+spell_guards(cx_plan *p)
+{
+    edits *e = &p->b.j->e;
+    const char *all = "true";
+
+    for (uint32_t i = 0; i < p->guards.n; i++) {
+        const cx_guard *g = &p->guards.guard[i];
+
+        all = td_edit_format(e, "%s && %s(%s)", all, g->negated ? "!" : "",
+                             td_edit_spell(e, &p->b.j->u.k, g->from, g->end));
+    }
+    return td_edit_format(e, "%sreturn %s;", spell_reads(p), all);
+}
+
+/* Does a strided loop go on in this iteration? */
+static const char *
+spell_round(cx_plan *p, uint32_t loop)
+{
+    const toks *k = &p->b.j->u.k;
+    edits *e = &p->b.j->e;
+    const char *type, *name;
+    const cx_local *l;
+    cx_stride at;
+
+    if (!td_plan_strided(&p->b, loop, &at))
+        return "return true;";
+    l = &p->b.local[at.local];
+    type = td_edit_spell(e, k, l->base, l->base_end);
+    name = local_name(p, l);
+    return td_edit_format(e,
+                          "%sauto %s = td_cu::as<%s>((%s) + td_cu::as<%s>(td_round) * (%s)); "
+                          "return %s;",
+                          spell_reads(p), name, type, td_edit_spell(e, k, l->init + 1, l->end),
+                          type, td_edit_spell(e, k, at.step, p->b.stmt[loop].close),
+                          td_edit_spell(e, k, at.bound, at.step - 3));
+}
+
 /* What the region begins with. */
 static const char *
 manner(cx_plan *p, uint32_t n)
 {
     const cx_region *r = &p->region[n];
-    edits *e = &p->b.j->e;
-    const char *again = "";
+    const char *test;
 
     if (r->in_turns)
         return "TD_CU_EACH_IN_TURNS";
-    if (!p->guard.end)
+    if (r->strided && td_plan_guard_round(&p->b, r->strided, &p->guards))
+        test = spell_round(p, r->strided);
+    else if (!r->strided && td_plan_guards(&p->b, r->first, r->last, &p->guards))
+        test = spell_guards(p);
+    else
         return is_free(p, r) ? "TD_CU_EACH_FREE" : "TD_CU_EACH";
-    for (uint32_t v = 0; v < p->b.nlocal; v++)
-        if (p->b.local[v].keep == KEEP_AGAIN && p->b.local[v].at < p->guard.from)
-            again = td_edit_format(e, "%s%s ", again, spell_declaration(p, &p->b.local[v]));
-    return td_edit_format(
-        e, "td_cu::each_within<%s>(blockDim, TD_CU_LAMBDA { %sreturn %s(%s); }, TD_CU_LAMBDA {",
-        is_free(p, r) ? "true" : "false", again, p->guard.negated ? "!" : "",
-        td_edit_spell(e, &p->b.j->u.k, p->guard.from, p->guard.end));
+    return td_edit_format(&p->b.j->e,
+                          "td_cu::each_within<%s>(blockDim, TD_CU_TEST { %s }, TD_CU_LAMBDA {",
+                          is_free(p, r) ? "true" : "false", test);
 }
 
 static void

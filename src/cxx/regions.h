@@ -18,17 +18,26 @@ typedef struct cx_stride {
     uint32_t local, bound, step; /* variable; the first token of condition and of what is added */
 } cx_stride;
 
-typedef struct cx_guard { /* tokens of a test; end 0: there is none */
+typedef struct cx_guard { /* tokens of a test */
     uint32_t from, end;
-    bool     negated; /* a thread that passes the test returns */
+    bool     negated; /* it fails in most threads: one that passes returns, or is at an edge */
 } cx_guard;
+
+enum { CX_GUARDS = 4 };
+
+typedef struct cx_guards {
+    cx_guard guard[CX_GUARDS]; /* in the order of the text */
+    uint32_t n;
+    uint32_t from;             /* the token ahead of which they are evaluated */
+    bool    *reads;            /* reads[local]: a test needs the variable, which is computed for it */
+} cx_guards;
 
 typedef struct cx_plan {
     cx_body    b;
     cx_region *region; /* region[1] … */
     uint32_t   nregion;
     uint8_t   *used;   /* used[local * (nregion + 1) + region]: the variable's name must be visible there */
-    cx_guard   guard;  /* of a kernel that is one region */
+    cx_guards  guards; /* of the region that is written */
     bool       alive;  /* threads that have returned are recorded */
 } cx_plan;
 
@@ -44,8 +53,10 @@ td_plan_used(const cx_plan *p, uint32_t local, uint32_t region)
 /* stride.c: can threads run the loop together?  Its parts. */
 bool td_plan_strided(const cx_body *b, uint32_t stmt, cx_stride *out);
 
-/* guard.c: the kernel is declarations of indices and one test of them. */
-bool td_plan_guard(const cx_body *b, cx_guard *out);
+/* guard.c: finds tests of indices among the statements from first to last; false: there is none. */
+bool td_plan_guards(const cx_body *b, uint32_t first, uint32_t last, cx_guards *g);
+/* Finds what the test of a strided loop reads; false: it is no test that td_cu/line.h knows. */
+bool td_plan_guard_round(const cx_body *b, uint32_t loop, cx_guards *g);
 
 /* regions.c: the edits. */
 void td_plan_write(cx_plan *p);

@@ -122,16 +122,16 @@ template <bool Free, class F> TD_CU_INLINE void each(block_size n, const F &f)
         rows<Free, 0>(n, f);
 }
 
-// A test that holds in a whole row if it holds at both ends: runs f without the test there.
+// Runs f; without the test in rows in which it holds for all threads.
 template <bool Free, class T, class F> TD_CU_INLINE void each_within(block_size n, const T &test, const F &f)
 {
     for (unsigned z = 0; z < n.z; z++)
         for (unsigned y = 0; y < n.y; y++) {
             const size_t first = (size_t(z) * n.y + y) * n.x;
 
-            if (test(thread_index{{0, y, z}}, first) && test(thread_index{{n.x - 1, y, z}}, first))
+            if (to_truth(test(row_index{{0, n.x - 1, true}, y, z})).always)
                 free_or_row<Free>(n.x, y, z, first, [&](thread_index t, size_t i) __attribute__((always_inline)) {
-                    suppose(test(t, i));
+                    suppose(test(t));
                     f(t, i);
                 });
             else
@@ -219,6 +219,7 @@ template <auto F> void TD_CU_REGIONS(const td_cu_block *b)
 } // namespace td_cu
 
 #define TD_CU_LAMBDA [&](td_cu::thread_index threadIdx, [[maybe_unused]] size_t td_n) __attribute__((always_inline))
+#define TD_CU_TEST [&](auto threadIdx) __attribute__((always_inline))
 #define TD_CU_EACH td_cu::each<false>(blockDim, TD_CU_LAMBDA {
 #define TD_CU_EACH_FREE td_cu::each<true>(blockDim, TD_CU_LAMBDA {
 #define TD_CU_EACH_IN_TURNS td_cu::each_in_turns(blockIdx, [&](td_cu::thread_index threadIdx, [[maybe_unused]] size_t td_n) {
