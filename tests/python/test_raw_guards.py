@@ -121,9 +121,8 @@ WRAPPING = {  # a test of the thread's number i that wraps between the ends of t
 @pytest.mark.parametrize("test", WRAPPING)
 @pytest.mark.parametrize("form", ["if (TEST) out[threadIdx.x] = 1;", "if (TEST) return; out[threadIdx.x] = 1;"])
 def test_tests_that_wrap(test, form):
-    text = 'extern "C" __global__ void f(int *out) { signed char narrow = threadIdx.x; %s }' % form.replace(
-        "TEST", test
-    )
+    body = f"signed char narrow = threadIdx.x; {form.replace('TEST', test)}"
+    text = f'extern "C" __global__ void f(int *out) {{ {body} }}'
     with td.device("cpu"):
         out = td.zeros(256, "int32")
         td.RawKernel(text, "f")((1,), (256,), (out,))
