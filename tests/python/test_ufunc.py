@@ -58,6 +58,30 @@ def test_dtypes_of_results(name):
 LISTED = {"absolute", "ldexp", "float_power", "isnan", "isinf", "isfinite", "signbit"}
 
 
+FLOATS = [0.0, -0.0, 0.5, -2.5, 3.0, 1e300, -1e-310, float("inf"), float("nan")]
+
+
+@pytest.mark.parametrize("name", [n for n in UFUNCS if n not in ("power", "pow")])  # by 0.5 it is a root
+@pytest.mark.filterwarnings("ignore")
+def test_floats_are_as_arrays_of_one(name, dev):
+    """Python's floats and numbers of arrays, which are computed at once, beside arrays: the same bits, dtype or refusal."""
+    f, x = UFUNCS[name], td.asarray(FLOATS)
+
+    def bits(*args):
+        try:
+            r = f(*args)
+        except TypeError:
+            return TypeError
+        values = [np.array(a) for a in (r if isinstance(r, tuple) else (r,))]
+        return [(v.dtype, np.where(v == v, v, np.array(np.nan).astype(v.dtype)).tobytes()) for v in values]
+
+    for i in itertools.product(range(len(FLOATS)), repeat=f.nin):
+        wanted = bits(*(x[k : k + 1] for k in i))
+        assert bits(*(FLOATS[k] for k in i)) == wanted, [FLOATS[k] for k in i]
+        assert bits(*(x[k] for k in i)) == wanted, [FLOATS[k] for k in i]
+        assert bits(FLOATS[i[0]], *(x[k] for k in i[1:])) == wanted, [FLOATS[k] for k in i]
+
+
 @pytest.mark.parametrize("name", [n for n in UFUNCS if UFUNCS[n].nin == 2 and n not in LISTED])
 @pytest.mark.filterwarnings("ignore")
 def test_python_numbers_beside_a_dtype(name):

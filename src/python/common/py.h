@@ -334,6 +334,8 @@ PyObject *py_behind(PyObject *o);
 PyObject *py_instead(const char *how, PyObject *name);
 /* ufunccall.c: takes NumPy's parameters; NULL without an exception: an operand is neither array nor number */
 PyObject *py_ufunc_call(td_op op, PyObject *args, PyObject *kw);
+/* number.c: op of float64 numbers, ours or Python's, at once; None, borrowed: other operands, or work for later */
+PyObject *py_floats_apply(td_op op, PyObject *const *x, int n);
 PyObject *py_ufuncs(PyObject *module, PyObject *unused);
 bool      py_takes_truth(td_op op); /* is it logical_and or another row that reads operands of any dtype as bool? */
 bool      py_device_init(PyObject *module);

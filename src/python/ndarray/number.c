@@ -7,6 +7,7 @@
 #include "array/run/now.h"
 
 #include <math.h>
+#include <string.h>
 
 /* The ** of NumPy's arrays squares if the exponent is the Python number 2, and the squares of bools are int8. */
 static bool
@@ -286,6 +287,38 @@ one_number(td_op op, PyObject *x)
     v.f[0] = op == OP_negative ? -v.f[0] : fabs(v.f[0]);
     r = py_new();
     return r ? py_done(r, td_array_number(n->dev, v, &r->a)) : NULL;
+}
+
+PyObject *
+py_floats_apply(td_op op, PyObject *const *x, int n)
+{
+    td_dev *dev = NULL;
+    const td_steps *p;
+    td_scalar v[TD_MAXARG];
+    py_ndarray *r;
+
+    for (int i = 0; i < n; i++) {
+        const td_node *node = number_node(x[i]);
+
+        if (node && node->dt == TD_F64 && (!dev || dev == node->dev)) {
+            v[i] = node->par[0];
+            dev = node->dev;
+        } else if (!node && PyFloat_CheckExact(x[i]))
+            v[i] = (td_scalar){.dt = TD_F64, .f = {PyFloat_AsDouble(x[i])}};
+        else
+            return Py_None;
+    }
+    if (!dev && !py_device(NULL, &dev))
+        return NULL;
+    /* powers by numbers of Python's are roots and squares, elsewhere */
+    if (op == OP_power || !strchr(td_optab[op].kinds, 'f') || py_takes_truth(op) ||
+        !td_dev_info(dev)->host || td_now_watched() || !td_now_few(1) ||
+        !(p = td_steps_op(op, TD_F64)))
+        return Py_None;
+    r = py_new();
+    return r ? py_done(r, td_array_number(dev, td_steps_number(p, v, n, td_op_result(op, TD_F64)),
+                                          &r->a))
+             : NULL;
 }
 
 static PyObject *

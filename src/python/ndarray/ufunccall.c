@@ -546,6 +546,7 @@ py_ufunc_call(td_op op, PyObject *args, PyObject *kw)
     int arity = td_optab[op].arity;
     Py_ssize_t n = PyTuple_Size(args);
     PyObject *x[TD_MAXARG + 1], *out = n == arity + 1 ? PyTuple_GetItem(args, arity) : NULL;
+    PyObject *quick;
     options o = {.casting = 'k'};
 
     if (n != arity && n != arity + 1) {
@@ -556,6 +557,9 @@ py_ufunc_call(td_op op, PyObject *args, PyObject *kw)
     }
     for (int i = 0; i < arity; i++)
         x[i] = PyTuple_GetItem(args, i);
+    quick = kw || out ? Py_None : py_floats_apply(op, x, arity);
+    if (quick != Py_None)
+        return quick;
     return (kw || out) && !read_options(td_optab[op].name, out, kw, &o) ? NULL
                                                                         : ufunc_apply(op, x, &o);
 }
