@@ -41,10 +41,11 @@ conformance-torch: ## PyTorch's own samples of its operators on treadle.torch; n
 	@tools/build.sh build
 	@tools/conformance_torch.sh build $(ARGS)
 
-conformance-kernels: ## random kernels on all engines beside CPython's account, for a minute; ARGS="--seconds 3600 --seed 7"
+conformance-kernels: ## random kernels on all engines beside CPython's account, and in CUDA C++, a minute each; ARGS="--seconds 3600 --seed 7"
 	@tools/setup.sh build test
 	@tools/build.sh build
 	@PYTHONPATH=build/tree $(PY) tests/python/kernel_generator.py $(ARGS)
+	@PYTHONPATH=build/tree $(PY) tests/python/cuda_generator.py $(ARGS)
 
 test-aarch64: ## C tests, a program for each face and some Python tests for aarch64, emulated; some 20 minutes
 	@tools/setup.sh build

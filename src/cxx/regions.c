@@ -399,6 +399,7 @@ td_plan_write(cx_plan *p)
     edits *e = &p->b.j->e;
     const tok *open = at(p, p->b.f->body_at);
 
+    td_edit_behind(e, open, " [[maybe_unused]] static const char *const td_function = __func__;");
     if (p->alive)
         td_edit_behind(e, open, " td_cu::alive td_alive(blockDim);");
     for (uint32_t v = 0; v < p->b.nlocal; v++)

@@ -2,10 +2,12 @@
 
 import os
 import pathlib
+import random
 import re
 import subprocess
 import sys
 
+import cuda_generator
 import numpy as np
 import pytest
 
@@ -54,31 +56,37 @@ def cut_results():
         p.kernel(name)(grid, block, tuple(arrays), shared=shared)
         out[name] = (np.array(arrays[result].get()), want)
 
-    def random(*shape):
+    def digits(*shape):
         return rng.integers(0, 8, shape).astype("f4")
 
-    a, b = random(50, 50), random(50, 50)
+    a, b = digits(50, 50), digits(50, 50)
     run("matmul", (4, 4), (16, 16), (a, b, np.zeros_like(a), 50), 2, a @ b)
-    x = random(1000)
+    x = digits(1000)
     run("reduce", 2, 256, (x, np.zeros(2, "f4"), 1000), 1, np.array([x[:512].sum(), x[512:].sum()]), 1024)
-    x = random(128)
+    x = digits(128)
     run("scan", 1, 64, (x, np.zeros_like(x), 128), 1, np.concatenate([[0], np.cumsum(x)[:-1]]), 4 * 128)
     run("hillis", 1, 128, (x, np.zeros_like(x), 128), 1, np.concatenate([[0], np.cumsum(x)[:-1]]), 8 * 128)
-    x = random(700)
+    x = digits(700)
     want = np.convolve(x, np.ones(7), "same")
     x_args = (x, np.zeros_like(x), 700)
     run("stencil", 3, 256, x_args, 1, None)
     edges = (np.arange(700) < 697) & True
     assert np.array_equal(out["stencil"][0][edges], want[edges])  # beyond the end the last block's threads load nothing
-    a = random(70, 50)
+    a = digits(70, 50)
     run("transpose", (2, 3), (32, 8), (np.zeros((50, 70), "f4"), a, 50, 70), 0, a.T)
-    x = random(5000)
-    run("warpsum", 4, 128, (x, np.zeros(4, "f4"), 5000), 1,
-        np.array([x[[i for i in range(5000) if i // 128 % 4 == k]].sum() for k in range(4)]))
+    x = digits(5000)
+    run(
+        "warpsum",
+        4,
+        128,
+        (x, np.zeros(4, "f4"), 5000),
+        1,
+        np.array([x[[i for i in range(5000) if i // 128 % 4 == k]].sum() for k in range(4)]),
+    )
     g = rng.integers(0, 2, (40, 60)).astype("u1")
     n = sum(np.roll(g, (i, j), (0, 1)) for i in (-1, 0, 1) for j in (-1, 0, 1)) - g
     run("life", (4, 3), (16, 16), (g, np.zeros_like(g), 60, 40), 1, ((n == 3) | ((n == 2) & (g == 1))).astype("u1"))
-    x = random(100)
+    x = digits(100)
     for n in 1, 64, 100:
         run("guarded", 4, 32, (x, np.zeros_like(x), n), 1, np.where(np.arange(100) < n, 2 * x, 0))
     want = np.zeros((5, 64), "f4")
@@ -89,8 +97,8 @@ def cut_results():
     want = np.zeros((4, 40), "f4")
     want[:3, 2:] = x[2:40] + np.arange(3)[:, None] + (np.arange(2, 40) % 2 == 0)
     run("guards_return", 3, (16, 4), (x, np.zeros((4, 40), "f4"), 40), 1, want)
-    run("divergent", 1, 64, (random(64), 256), 0, None)
-    run("shift", 2, 64, (random(128), np.zeros(128, "f4"), 5), 1, None)
+    run("divergent", 1, 64, (digits(64), 256), 0, None)
+    run("shift", 2, 64, (digits(128), np.zeros(128, "f4"), 5), 1, None)
     return out
 
 
@@ -112,6 +120,12 @@ def test_as_threads_that_take_turns(tmp_path):
         np.testing.assert_array_equal(got, turns[name], err_msg=name)
 
 
+def test_random_kernels(tmp_path):
+    needs_compiler()
+    seed = random.randrange(1 << 32)
+    assert not cuda_generator.differing(seed, 12, str(tmp_path)), f"seed {seed}"
+
+
 def test_warps_in_step():
     """Sums through volatile memory: what the last five additions of many a reduction count on."""
     needs_compiler()
@@ -128,14 +142,32 @@ def test_warps_in_step():
 # ---- debug mode ----
 
 BEYOND = {  # text, what the error says; x has 64 elements, blocks 48 threads
-    "write": ("x[i] = n;", "index 64 is out of bounds for axis 0 of 'x' with shape (64,) [kernel f, block (1, 0, 0), thread (16, 0, 0), kernel.cu:5]"),
-    "read": ("if (i == 70) x[0] = x[-n];", "index -3 is out of bounds for axis 0 of 'x' with shape (64,) [kernel f, block (1, 0, 0), thread (22, 0, 0), kernel.cu:5]"),
-    "pointer": ("float *p = x + 8; if (i == 9) p[56] = 1;", "index 56 is out of bounds of 'p', which has the elements -8 to 55"),
+    "write": (
+        "x[i] = n;",
+        "index 64 is out of bounds for axis 0 of 'x' with shape (64,) [kernel f, block (1, 0, 0), thread (16, 0, 0), kernel.cu:5]",
+    ),
+    "read": (
+        "if (i == 70) x[0] = x[-n];",
+        "index -3 is out of bounds for axis 0 of 'x' with shape (64,) [kernel f, block (1, 0, 0), thread (22, 0, 0), kernel.cu:5]",
+    ),
+    "pointer": (
+        "float *p = x + 8; if (i == 9) p[56] = 1;",
+        "index 56 is out of bounds of 'p', which has the elements -8 to 55",
+    ),
     "dereference": ("if (i == 3) *(x + 64) = 1;", "index 64 is out of bounds for axis 0 of 'x' with shape (64,)"),
     "atomic": ("if (i == 64) atomicAdd(&x[i], 1.0f);", "index 64 is out of bounds for axis 0 of 'x' with shape (64,)"),
-    "shared": ("s[i] = 1;", "index 32 is out of bounds for axis 0 of 's' with shape (32,) [kernel f, block (0, 0, 0), thread (32, 0, 0)"),
-    "dynamic": ("d[i / 4] = 1;", "index 16 is out of bounds for axis 0 of 'd' with shape (16,) [kernel f, block (1, 0, 0), thread (16, 0, 0)"),
-    "local": ("int a[3] = {0, 0, n}; if (a[i] > 5) x[0] = 1;", "index 3 is out of bounds for axis 0 of 'a' with shape (3,) [kernel f, block (0, 0, 0), thread (3, 0, 0)"),
+    "shared": (
+        "s[i] = 1;",
+        "index 32 is out of bounds for axis 0 of 's' with shape (32,) [kernel f, block (0, 0, 0), thread (32, 0, 0)",
+    ),
+    "dynamic": (
+        "d[i / 4] = 1;",
+        "index 16 is out of bounds for axis 0 of 'd' with shape (16,) [kernel f, block (1, 0, 0), thread (16, 0, 0)",
+    ),
+    "local": (
+        "int a[3] = {0, 0, n}; if (a[i] > 5) x[0] = 1;",
+        "index 3 is out of bounds for axis 0 of 'a' with shape (3,) [kernel f, block (0, 0, 0), thread (3, 0, 0)",
+    ),
     "constant": ("x[0] += c[n + 1];", "index 4 is out of bounds for axis 0 of 'c' with shape (4,)"),
     "function": ("set(x + i, 48);", "index 48 is out of bounds of 'to'"),
 }
@@ -163,11 +195,18 @@ def test_beyond_the_end(case, barrier):
 def test_within_bounds():
     """What is right is not refused: one behind the last may be named, negative indices of pointers into an array."""
     needs_compiler()
-    p = _core.program(FRAME.replace("BARRIER", "").replace("BODY", """
+    p = _core.program(
+        FRAME.replace("BARRIER", "").replace(
+            "BODY",
+            """
         float *end = &x[64], *last = end - 1; const float *const p = x + 32; d[i % 16] = s[i % 32] = c[n];
         if (i < 64) { *(x + i) = i; atomicAdd(&x[i], 1.0f); }
         __syncthreads();
-        if (i == 0) { last[-1] += p[-32] * 0; while (last != x) *last-- += 1; }"""), device="cpu", debug=True)
+        if (i == 0) { last[-1] += p[-32] * 0; while (last != x) *last-- += 1; }""",
+        ),
+        device="cpu",
+        debug=True,
+    )
     x = td.zeros(64, "f4", device="cpu")
     p.kernel("f")(1, 96, (x, 3), shared=64)
     assert x.get()[0] == 1 and x.get()[63] == 65

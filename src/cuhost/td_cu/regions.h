@@ -77,6 +77,9 @@ template <unsigned N, class F> TD_CU_INLINE void free_row(unsigned n, unsigned y
 #pragma clang loop vectorize(assume_safety) unroll(disable)
 #else
 #pragma GCC ivdep
+// A kernel's name, for assertions within the lambdas that its cut has made; nullptr elsewhere.
+static const char *const td_function = nullptr;
+
 #endif
     for (unsigned x = 0; x < (N ? N : n); x++) {
         say_thread({{x, y, z}});
@@ -99,6 +102,9 @@ TD_CU_INLINE void suppose(bool x)
 #else
     if (!x)
         __builtin_unreachable();
+// A kernel's name, for assertions within the lambdas that its cut has made; nullptr elsewhere.
+static const char *const td_function = nullptr;
+
 #endif
 }
 
@@ -227,5 +233,8 @@ template <auto F> void TD_CU_REGIONS(const td_cu_block *b)
 // A thread that has returned takes no part in later regions.
 #define TD_CU_RETURN do { td_alive[td_n] = false; return; } while (0)
 #define TD_CU_ALIVE if (!td_alive[td_n]) return
+
+// A kernel's name, for assertions within the lambdas that its cut has made; nullptr elsewhere.
+static const char *const td_function = nullptr;
 
 #endif
