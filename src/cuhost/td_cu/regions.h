@@ -77,9 +77,6 @@ template <unsigned N, class F> TD_CU_INLINE void free_row(unsigned n, unsigned y
 #pragma clang loop vectorize(assume_safety) unroll(disable)
 #else
 #pragma GCC ivdep
-// A kernel's name, for assertions within the lambdas that its cut has made; nullptr elsewhere.
-static const char *const td_function = nullptr;
-
 #endif
     for (unsigned x = 0; x < (N ? N : n); x++) {
         say_thread({{x, y, z}});
@@ -102,9 +99,6 @@ TD_CU_INLINE void suppose(bool x)
 #else
     if (!x)
         __builtin_unreachable();
-// A kernel's name, for assertions within the lambdas that its cut has made; nullptr elsewhere.
-static const char *const td_function = nullptr;
-
 #endif
 }
 
