@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 PREFIX ?= /usr/local
 
-.PHONY: build setup demo docs test conformance conformance-numpy conformance-torch conformance-kernels test-aarch64 bench lint format wheel wheel-aarch64 sdist release matrix install sanitize sanitize-python fuzz faults clean
+.PHONY: build setup demo docs test conformance conformance-numpy conformance-torch conformance-kernels test-aarch64 bench lint format wheel wheel-aarch64 sdist release matrix install sanitize sanitize-threads sanitize-python fuzz faults clean
 
 build: ## the libraries and the package, importable with PYTHONPATH=build/tree
 	@tools/setup.sh build
@@ -96,6 +96,11 @@ sanitize: ## C tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/build.sh build-sanitize -Dbuildtype=debug -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false -Dpython=false
 	@tools/ctest.sh build-sanitize
 
+sanitize-threads: ## C tests under ThreadSanitizer; some 10 minutes
+	@tools/setup.sh build
+	@tools/build.sh build-threads -Dbuildtype=debug -Doptimization=1 -Db_sanitize=thread -Db_lundef=false -Dpython=false -Dcub=false -Dwerror=false
+	@TSAN_OPTIONS=suppressions=$(CURDIR)/tests/threads.txt:die_after_fork=0:history_size=4 tools/ctest.sh build-threads --timeout-multiplier 10
+
 sanitize-python: ## the extension with the same sanitizers, and Python tests run with it; ARGS="exchange torch_save" names some
 	@tools/setup.sh build test
 	@tools/sanitize_python.sh build-sanitize-python $(ARGS)
@@ -109,4 +114,4 @@ faults: ## programs in which requests for memory, threads and files fail, under 
 	@tools/faults.sh build-faults $(ARGS)
 
 clean:
-	rm -rf build build-sanitize build-sanitize-python build-fuzz build-faults build-faults-lib build-aarch64 dist
+	rm -rf build build-sanitize build-threads build-sanitize-python build-fuzz build-faults build-faults-lib build-aarch64 dist

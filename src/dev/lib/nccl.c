@@ -154,12 +154,14 @@ comm_join(td_comm *c, td_nccl_id id)
                              .magic = NCCL_CONFIG_MAGIC,
                              .version = NCCL_CONFIG_VERSION,
                              .blocking = 1};
+    void *handle = NULL;
     bool pushed;
     td_status st;
 
     TD_TRY(td_cuda_enter(td_cuda_of(c->dev), &pushed));
-    st = td_comm_status(c->dev, NULL, c->nccl->init(&c->handle, c->size, id, c->rank, &config),
+    st = td_comm_status(c->dev, NULL, c->nccl->init(&handle, c->size, id, c->rank, &config),
                         "ncclCommInitRankConfig");
+    atomic_store(&c->handle, handle);
     td_cuda_leave(td_cuda_of(c->dev), pushed);
     return st;
 }
@@ -237,8 +239,7 @@ td_comm_free(td_comm *c)
     if (c->handle && td_cuda_enter(td_cuda_of(c->dev), &pushed) == TD_OK) {
         broken = c->dev->ops->sync(c->dev) || td_comm_check(c);
         pthread_mutex_lock(&c->mu); /* the replay of a graph may be calling it */
-        handle = c->handle;
-        c->handle = NULL;
+        handle = atomic_exchange(&c->handle, NULL);
         pthread_mutex_unlock(&c->mu);
         if (handle)
             (void)(broken ? c->nccl->abort : c->nccl->destroy)(handle);
@@ -310,7 +311,7 @@ td_comm_abort(td_comm *c, const char *why)
     bool locked, pushed;
     void *handle;
 
-    if (atomic_load(&c->aborted))
+    if (atomic_exchange(&c->aborting, true))
         return;
     snprintf(c->why, sizeof c->why, "%s", why);
     atomic_store(&c->aborted, true);
@@ -321,8 +322,7 @@ td_comm_abort(td_comm *c, const char *why)
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     locked = pthread_mutex_timedlock(&c->mu, &until) == 0;
-    handle = c->handle;
-    c->handle = NULL;
+    handle = atomic_exchange(&c->handle, NULL);
     if (handle && td_cuda_enter(td_cuda_of(c->dev), &pushed) == TD_OK) {
         (void)c->nccl->abort(handle); /* the comm is gone whatever abort returns */
         td_cuda_leave(td_cuda_of(c->dev), pushed);

@@ -12,13 +12,13 @@ struct td_comm {
     const td_nccllib *nccl;
     td_stream *stream;
     int rank, size;
-    pthread_mutex_t mu; /* held while NCCL is called; guards handle */
-    void *handle;       /* ncclComm_t; NULL: it was ended */
+    pthread_mutex_t mu;     /* held while NCCL is called, but to abort a call that does not end */
+    _Atomic(void *) handle; /* ncclComm_t; NULL: it was ended */
     _Atomic uint64_t begun, back;
     _Atomic uint64_t limit; /* most collectives that may begin: a member left after so many */
     atomic_int gone;        /* the rank of that member */
-    atomic_bool aborted;
-    char why[256]; /* written before aborted is set */
+    atomic_bool aborting, aborted; /* a thread has begun to abort it; why is written */
+    char why[256];
 };
 
 /* The status of an NCCL call that returned `code`; comm: its ncclComm_t, or NULL. */
