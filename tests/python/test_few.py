@@ -227,3 +227,44 @@ def test_ranges(dev):
             want = outcome(np.arange, *args, dtype=dt)
             if not isinstance(want, type):
                 same(td.arange(*args, dtype=dt), want, (args, dt))
+
+
+@pytest.mark.parametrize("shape", [(3000,), (200, 100), (50, 40, 30), (2, 5000)], ids=str)
+def test_few_places_of_many_elements(shape, dev):
+    """Indices of all kinds into arrays larger than what NumPy computes: reads and writes are NumPy's."""
+    seed = random.randrange(1 << 32)
+    rng = np.random.default_rng(seed)
+    a = rng.integers(0, 1000, shape).astype("f4")
+    x = td.asarray(a, device=dev)
+
+    def index(n, count):
+        kind = rng.integers(0, 7)
+        if kind < 3:
+            i = rng.integers(-n, n, count)
+            return (i, i), (i, td.asarray(i, device=dev)), (i.tolist(),) * 2
+        if kind == 3:
+            return (int(rng.integers(-n, n)),) * 2
+        if kind == 4:
+            return (slice(int(rng.integers(0, 4)), None, int(rng.integers(1, 3))),) * 2
+        if kind == 5:
+            return (rng.random(n) < 0.01,) * 2
+        return (rng.integers(-n, n, (2, 1)),) * 2
+
+    for _ in range(60):
+        count = int(rng.integers(1, 40))
+        pairs = [index(n, count) for n in shape[: rng.integers(1, len(shape) + 1)]]
+        pairs = [p[rng.integers(0, 3)] if isinstance(p[0], tuple) else p for p in pairs]
+        theirs, ours = (tuple(p[i] for p in pairs) for i in (0, 1))
+        if len(pairs) == 1 and rng.random() < 0.5:
+            theirs, ours = theirs[0], ours[0]
+        try:
+            want = a[theirs]
+        except IndexError:
+            with pytest.raises(IndexError):
+                x[ours]
+            continue
+        got = x[ours]
+        np.testing.assert_array_equal(td.asnumpy(got), want, f"seed {seed}: {theirs}", strict=True)
+        a[theirs] = value = float(rng.integers(0, 9))  # one value: places may repeat
+        x[ours] = value if rng.random() < 0.5 else td.asarray(np.float32(value), device=dev)
+        np.testing.assert_array_equal(x.get(), a, f"seed {seed}: {theirs}")

@@ -229,13 +229,61 @@ few(PyObject *module, PyObject *const *arg, Py_ssize_t nargs)
 
 /* ---- elements chosen by arrays ---- */
 
-/* Can a, of which the key says how many elements are touched if it has one axis, be NumPy's for a moment? */
+/* How many places an index of one axis names; -1: it is none of numbers. */
+static int64_t
+places(PyObject *o)
+{
+    py_numpy_parts p;
+    PyObject *first;
+
+    if (py_is_array(o)) {
+        const td_array *a = py_array_of(o);
+
+        return td_dtype_is_int(td_array_dtype(a)) && a->view.shape.ndim < 2 ? td_array_size(a) : -1;
+    }
+    if (py_numpy_look(o, &p))
+        return td_dtype_is_int(p.dt) && p.ndim < 2 ? (p.ndim ? (int64_t)p.dim[0] : 1) : -1;
+    if (PyList_CheckExact(o)) {
+        first = PyList_Size(o) ? PyList_GetItem(o, 0) : NULL;
+        return first && PyLong_CheckExact(first) ? PyList_Size(o) : -1;
+    }
+    return PyLong_CheckExact(o) ? 1 : -1;
+}
+
+/* How many elements a[key] touches beyond the places that it names: of indices of at most one axis, what lies at each
+ * place; of masks and others, all that they look at. */
+static int64_t
+touched(const td_array *a, PyObject *key)
+{
+    int64_t rest = td_array_size(a), most = 1, named = 0;
+    int n = PyTuple_CheckExact(key) ? (int)PyTuple_Size(key) : 1;
+
+    if (n > a->view.shape.ndim || !rest)
+        return rest;
+    for (int i = 0; i < n; i++) {
+        PyObject *item = PyTuple_CheckExact(key) ? PyTuple_GetItem(key, i) : key;
+        int64_t count = PySlice_Check(item) ? 0 : places(item);
+
+        if (count < 0)
+            return td_array_size(a);
+        if (!PySlice_Check(item)) {
+            rest /= a->view.shape.dim[i];
+            most = count > most ? count : most;
+            named += count;
+        }
+    }
+    if (most > TD_NOW_MOST)
+        return td_array_size(a);
+    return rest * most > named ? rest * most - named : 0;
+}
+
+/* Can a be NumPy's for a moment, to look a key up? */
 static bool
-begin_item(borrowed *b, const td_array *a)
+begin_item(borrowed *b, const td_array *a, PyObject *key)
 {
     b->keys = true;
     b->dev = td_array_dev(a);
-    b->elements = a->view.shape.ndim == 1 ? 0 : td_shape_size(&a->view.shape);
+    b->elements = touched(a, key);
     return (scalar_type || find_types()) && !td_now_watched() && td_now_few(b->elements + 1);
 }
 
@@ -243,7 +291,7 @@ PyObject *
 py_few_item(PyObject *self, PyObject *key)
 {
     borrowed b = {.times = 1};
-    bool few = begin_item(&b, py_array_of(self));
+    bool few = begin_item(&b, py_array_of(self), key);
     PyObject *view, *own, *r, *result = NULL;
 
     b.elements -= td_shape_size(&py_array_of(self)->view.shape); /* view_of counts them */
@@ -264,7 +312,7 @@ py_few_assign(PyObject *self, PyObject *key, PyObject *value)
 {
     const td_array *a = py_array_of(self);
     borrowed b = {.times = 1};
-    bool few = begin_item(&b, a) && td_array_dtype(a) != TD_BF16;
+    bool few = begin_item(&b, a, key) && td_array_dtype(a) != TD_BF16;
     PyObject *own = few ? converted(&b, key, DEPTH) : NULL;
     PyObject *from = own ? converted(&b, value, DEPTH) : NULL;
     PyObject *to = from && td_now_open(a) ? py_host_view(a, false) : NULL;
