@@ -286,6 +286,18 @@ def test_products_of_vectors_of_all_lengths(mode, dtype):
                 np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_complex_numbers_are_sorted(dtype):
+    rng = np.random.default_rng(5)
+    values = np.array([0, -0.0, 1, 2, np.nan, np.inf, -np.inf, -1])
+    sort, order = njit(lambda a: np.sort(a, kind="mergesort")), njit(lambda a: np.argsort(a))
+    for n in (*range(5), *rng.integers(5, 60, 40)):
+        a = rng.choice(values, n).astype(dtype)
+        a.imag = rng.choice(values, n)
+        np.testing.assert_array_equal(order(a), np.argsort(a, kind="stable"))
+        np.testing.assert_array_equal(sort(a).view(a.real.dtype), np.sort(a, kind="stable").view(a.real.dtype))
+
+
 VIEWS = """np.real(a) np.imag(a) a.real a.imag np.ravel(a) a.ravel() np.reshape(a,-1) a.reshape(-1) np.transpose(a) a.T np.squeeze(a)
 np.asarray(a) np.atleast_1d(a) np.atleast_2d(a) np.atleast_3d(a) np.flip(a) np.flipud(a) np.fliplr(a) np.rot90(a) np.rot90(a,2)
 np.rot90(a,-1) np.rot90(a,4) np.split(a,1)[0] np.swapaxes(a,0,1) np.expand_dims(a,0) np.ascontiguousarray(a) np.asfortranarray(a)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import treadle as td
-from treadle import njit
+from treadle import njit, prange
 from treadle._compile import _jit
 
 
@@ -962,3 +962,33 @@ def test_functools_reduce(x):
 def test_functools_reduce_of_nothing():
     alike(lambda x: functools.reduce(max, x), np.zeros(0))
     alike(lambda x: functools.reduce(max, x, 1.5), np.zeros(0))
+
+
+RANGES = (
+    lambda a, b, s: [i for i in range(a, b, s)],  # noqa: C416
+    lambda a, b, s: len(range(a, b, s)),
+    lambda a, b, s: list(range(a, b, s)),
+    lambda a, b, s: sum(range(a, b, s)),
+    lambda a, b, s: 3 in range(a, b, s),
+)
+
+
+@pytest.mark.parametrize("f", RANGES)
+@pytest.mark.parametrize("step", [0, 1, -2, 3])
+def test_ranges_refuse_a_step_of_zero(f, step):
+    alike(f, 1, 7, step)
+    alike(f, 7, 1, step)
+
+
+def test_steps_that_may_be_zero_leave_loops_parallel():
+    @njit(parallel=True)
+    def count(out, step):
+        for i in prange(out.size):
+            for _ in range(0, 10, step):
+                out[i] += 1
+
+    out = np.zeros(1000)
+    count(out, 3)
+    assert (out == 4).all() and "the loop runs in parallel" in count.explain()
+    with pytest.raises(ValueError, match="must not be zero"):
+        count(out, 0)

@@ -12,7 +12,20 @@ from ._arrayjoins import _concatenate, _kept
 
 
 def _before(x, y):
+    if isinstance(x, np.complexfloating):
+        return _pair_before(x.real, x.imag, y.real, y.imag)
     return x < y or (y != y and x == x)
+
+
+def _pair_before(a, b, c, d):
+    """Is a + bj before c + dj? The real parts decide, then the imaginary ones. NaN comes last."""
+    if a < c:
+        return b == b or d != d
+    if a > c:
+        return b == b and d != d
+    if a == c or (a != a and c != c):
+        return b < d or (d != d and b == b)
+    return c != c
 
 
 def _sort_vector(a):
@@ -42,7 +55,7 @@ def _sort_vector(a):
         width *= 2
 
 
-def _sort_in_place(a, axis=-1):
+def _sort_in_place(a, axis=-1, kind=None):
     if a.ndim == 1:
         _sort_vector(a)
     elif axis == -1 or axis == a.ndim - 1:
@@ -55,7 +68,7 @@ def _sort_in_place(a, axis=-1):
         raise ValueError("sort: of more than two axes here only the last one is sorted along")
 
 
-def _sort(a, axis=-1):
+def _sort(a, axis=-1, kind=None):
     x = np.array(a)
     _sort_in_place(x, axis)
     return x
