@@ -992,3 +992,24 @@ def test_steps_that_may_be_zero_leave_loops_parallel():
     assert (out == 4).all() and "the loop runs in parallel" in count.explain()
     with pytest.raises(ValueError, match="must not be zero"):
         count(out, 0)
+
+
+TRUTHS = (
+    lambda a: 1 if a else 2,
+    lambda a: not a,
+    lambda a: 1 if a > 1 else 2,
+    lambda a: 1 if a[a > 1] else 2,
+    lambda a: 1 if a + 1 else 2,
+    lambda a: 1 if a[::-1].T else 2,
+)
+
+
+@pytest.mark.parametrize("f", TRUTHS)
+@pytest.mark.parametrize("a", [np.zeros(1), np.array([2.0]), np.array([[3]]), np.zeros(3), np.array([1, 2]), np.array([[2.0, 0.5]])])
+def test_arrays_of_one_element_have_a_truth_value(f, a):
+    alike(f, a)
+
+
+def test_the_truth_of_no_elements_is_refused():
+    with pytest.raises(ValueError, match="empty array"):
+        njit(lambda a: 1 if a else 2)(np.zeros(0))

@@ -8,6 +8,15 @@ import numpy as np
 
 from ._arrayjoins import _concatenate, _kept
 
+
+def _truth(a):
+    if a.size > 1:
+        raise ValueError("The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()")
+    if a.size == 0:
+        raise ValueError("The truth value of an empty array is ambiguous. Use `array.size > 0` instead")
+    return bool(a.flatten()[0])
+
+
 # ---- order: NaN last, equal elements as they came ----
 
 
@@ -554,6 +563,7 @@ def _array_of_complex(x):
 
 METHODS = {
     "array(rows)": _array_of_rows, "array(blocks)": _array_of_blocks, "array(complex)": _array_of_complex,
+    "bool(array)": _truth,
     "sort": _sort_in_place, "argsort": _argsort, "nonzero": _nonzero, "take": _take,
     "searchsorted": _searchsorted, "partition": _partition_in_place, "a[mask]": _at_mask, "a[places]": _at_places,
     "a[:, places]": _at_columns, "a[rows, columns]": _at_points, "a[mask] = x": _set_mask, "a[places] = x": _set_places,
