@@ -459,3 +459,13 @@ def test_arrays_of_arrays_and_lists(expression):
     got[...] = 7  # the array has memory of its own
     for a, b in zip(mine, theirs, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_round_takes_out_of_its_own_dtype():
+    f = njit(lambda a, out: np.around(a, 2, out))
+    a = np.array([1.23456, 2.5, -3.14159], np.float32)
+    np.testing.assert_array_equal(f(a, np.zeros(3, np.float32)), np.around(a, 2))
+    np.testing.assert_array_equal(njit(lambda a, out: np.around(a, 0, out))(a.astype("f8"), np.zeros(3)), np.around(a))
+    np.testing.assert_array_equal(f(np.array([1, 2]), np.zeros(2)), [1, 2])
+    with pytest.raises(TypeError, match="out= is of float32"):
+        f(a, np.zeros(3))

@@ -134,6 +134,10 @@ call_into(walk *w, int number, const call *c, uint32_t k, thing *out)
     if (!item->weak && !td_can_cast(item->dt, to.type->item[0]->dt, 'k'))
         return bad(w, c->node, TD_ERR_TYPE, "out= of %s does not take %s: convert with .astype",
                    to.type->item[0]->name, item->name);
+    if (td_intrinsics[number].fn == fn_np_round && own.n + own.nkw > 1 &&
+        !td_dtype_is_int(item->dt) &&
+        item->dt != to.type->item[0]->dt) /* NumPy rounds in the dtype of out= */
+        return bad(w, c->node, TD_ERR_TYPE, "round to decimals: out= is of %s here", item->name);
     return to.type->ndim ? call_fill(w, &to, &r, c->node) : array_store(w, &to, &r, c->node);
 }
 
