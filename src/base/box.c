@@ -43,8 +43,10 @@ td_box_new(td_callmem *h, td_boxkind kind, uint32_t key, uint32_t value, uint64_
             return free(b), NULL;
         b->n = b->room = 1;
     }
+    td_call_grown += sizeof *b;
     if (!h)
         return b;
+    b->serial = td_callmem_serial(h);
     b->next = h->boxes;
     b->place = &h->boxes;
     if (b->next)
@@ -113,6 +115,7 @@ td_box_room(td_box *b, int64_t n)
     data = realloc(box_memory(b->data), nbytes ? nbytes : 1);
     if (!data)
         return false;
+    td_call_grown += (uint64_t)(room - b->room) * size;
     b->data = box_address(data);
     b->room = room;
     return true;
@@ -480,6 +483,7 @@ td_box_ask(uint64_t heap, uint64_t words, int64_t which)
     case TD_ASK_CLEAR:  return td_box_clear(td_box_of(w[0]));
     case TD_ASK_UFUNC:  return ask_ufunc(w);
     case TD_ASK_LINEAR: return td_linear_call(w);
+    case TD_ASK_SWEEP:  td_box_sweep(h, w[0], &w[2], (int64_t)w[1]); return TD_ASK_OK;
     case TD_ASK_PRINT:
         if (show_prints)
             show_prints(w[0]);

@@ -38,6 +38,9 @@ typedef struct td_box {
     uint64_t desc;
     uint32_t kind, width, key; /* words of an element; dict, set: 1 (its hash) + key's + value's */
     uint32_t shared; /* Python objects that refer to this box */
+    bool     constant; /* a str that its call's table of constants has */
+    bool     reached;  /* sweep.c */
+    uint64_t serial;   /* how many blocks and boxes its call had made, with this one; 0: it was made without a call */
     /* keeps the memory of the arrays in the box alive; owned by the host program's side; NULL: no arrays */
     void    *held;
     struct td_box *next, **place; /* links in its call's memory; place NULL: it belongs to no call */
@@ -89,6 +92,7 @@ enum td_boxask {
     TD_ASK_UFUNC,    /* float64, float64 (or 0), function number -> float64 (ufunc.h); needs no heap */
     TD_ASK_PRINT,    /* address of the call's mailbox: shows what it holds of prints.  Needs no heap */
     TD_ASK_LINEAR,   /* as td_linear_call says; what it returns is the answer.  Needs no heap */
+    TD_ASK_SWEEP,    /* mark, count, so many addresses: td_box_sweep */
     TD_ASKS
 };
 enum { TD_IS_DIGIT, TD_IS_ALPHA, TD_IS_ALNUM, TD_IS_SPACE, TD_IS_UPPER, TD_IS_LOWER };
@@ -106,6 +110,10 @@ void    td_box_on_drop(void (*unhold)(void *held));
 void    td_box_on_print(void (*show)(uint64_t mailbox));
 void    td_box_own(td_box *b);               /* takes the box out of its call's memory: the caller drops it */
 void    td_box_free_all(td_callmem *h);
+/* Once the thread's calls have taken enough memory for it to pay: frees h's boxes and blocks whose serial is above
+ * mark, unless one of the n addresses word[] is in them, or a box leads there that stays.  All boxes that do so must
+ * be h's. */
+void    td_box_sweep(td_callmem *h, uint64_t mark, const uint64_t *word, int64_t n);
 bool    td_box_room(td_box *b, int64_t n);   /* false: no memory */
 uint64_t *td_box_at(const td_box *b, int64_t i); /* element i's words; in a dict or set the first is its hash */
 int64_t td_box_find(td_box *b, const uint64_t *key);

@@ -117,6 +117,7 @@ td_box_rebuild(td_box *b, int64_t n)
     if (n > INT32_MAX || !(table = malloc((size_t)size * sizeof *table)))
         return false;
     memset(table, 0xff, (size_t)size * sizeof *table);
+    td_call_grown += (uint64_t)size * sizeof *table;
     b->mask = size - 1;
     for (int64_t i = 0; i < b->fill; i++) {
         const uint64_t *e = td_box_at(b, i);

@@ -121,6 +121,7 @@ intern_text(td_callmem *h, const uint32_t *c, int64_t n)
     if (!b)
         return NULL;
     b->hash = hash;
+    b->constant = true;
     h->texts[k] = b;
     h->ntext++;
     return b;

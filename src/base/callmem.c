@@ -6,8 +6,16 @@
 
 enum { ALIGN = 64 };
 
-static uint64_t
-callblock_begin(const td_callblock *b)
+_Thread_local uint64_t td_call_grown;
+
+uint64_t
+td_callmem_serial(td_callmem *h)
+{
+    return h->alone ? ++h->taken : __atomic_add_fetch(&h->taken, 1, __ATOMIC_RELAXED);
+}
+
+uint64_t
+td_callblock_begin(const td_callblock *b)
 {
     return (uint64_t)(uintptr_t)b + ALIGN;
 }
@@ -26,8 +34,8 @@ spare_block(td_callmem *h, size_t size)
     return b;
 }
 
-static void
-keep_or_free(td_callmem *h, td_callblock *b)
+void
+td_callmem_spare(td_callmem *h, td_callblock *b)
 {
     td_callblock **list =
         b->nbytes / ALIGN < TD_CALLMEM_SPARES ? &h->spare[b->nbytes / ALIGN] : NULL;
@@ -55,18 +63,18 @@ td_callmem_take(uint64_t heap, int64_t nbytes)
         return 0;
     b->nbytes = (uint64_t)nbytes;
     b->owner = NULL;
+    b->serial = td_callmem_serial(h);
+    td_call_grown += (uint64_t)nbytes;
     if (h->alone) {
-        b->serial = ++h->taken;
         b->next = h->first;
         h->first = b;
-        return callblock_begin(b);
+        return td_callblock_begin(b);
     }
-    b->serial = __atomic_add_fetch(&h->taken, 1, __ATOMIC_RELAXED);
     b->next = __atomic_load_n(&h->first, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(&h->first, &b->next, b, true, __ATOMIC_RELEASE,
                                         __ATOMIC_RELAXED))
         ;
-    return callblock_begin(b);
+    return td_callblock_begin(b);
 }
 
 static void
@@ -91,7 +99,7 @@ static bool
 holds_any(const td_callblock *b, const uint64_t *word, int64_t n)
 {
     for (int64_t i = 1; i < n; i++)
-        if (word[i] - callblock_begin(b) <= b->nbytes)
+        if (word[i] - td_callblock_begin(b) <= b->nbytes)
             return true;
     return false;
 }
@@ -114,14 +122,14 @@ td_callmem_release(uint64_t heap, uint64_t words, int64_t n)
             continue;
         }
         *p = b->next;
-        keep_or_free(h, b);
+        td_callmem_spare(h, b);
     }
 }
 
 bool
 td_callblock_has(const td_callblock *b, uint64_t address)
 {
-    return address - callblock_begin(b) <= b->nbytes;
+    return address - td_callblock_begin(b) <= b->nbytes;
 }
 
 td_callblock *

@@ -199,6 +199,49 @@ texts(td_callmem *h)
     CHECK(ask(h, TD_ASK_NUMBER, w) == TD_ASK_BAD);
 }
 
+static bool
+is_there(const td_callmem *h, const td_box *which)
+{
+    for (const td_box *b = h->boxes; b; b = b->next)
+        if (b == which)
+            return true;
+    return false;
+}
+
+/* After enough garbage a sweep leaves what a word, an older box or a box that it leaves refers to. */
+static void
+sweeps(td_callmem *h)
+{
+    td_box *old = new_box(h, TD_BOX_LIST, 0, TD_WORD_OTHER), *inner, *middle, *named, *number,
+           *lost;
+    uint64_t mark = h->taken, block = td_callmem_take((uint64_t)(uintptr_t)h, 100), word[2];
+    uint64_t left = td_callmem_take((uint64_t)(uintptr_t)h, 100);
+
+    inner = new_box(h, TD_BOX_LIST, 0, TD_WORD_INT);
+    middle = new_box(h, TD_BOX_LIST, 0, TD_WORD_OTHER);
+    named = new_box(h, TD_BOX_LIST, 0, TD_WORD_OTHER);
+    number = new_box(h, TD_BOX_LIST, 0, TD_WORD_INT);
+    lost = new_box(h, TD_BOX_LIST, 0, TD_WORD_OTHER);
+    push(old, (uint64_t)(uintptr_t)middle);
+    push(middle, (uint64_t)(uintptr_t)inner);
+    push(inner, (uint64_t)(uintptr_t)number); /* a number that looks like an address */
+    push(named, block + 50);
+    push(lost, (uint64_t)(uintptr_t)lost);
+    word[0] = (uint64_t)(uintptr_t)named;
+    word[1] = 0;
+    for (int i = 0; i < 20000; i++)
+        push(new_box(h, TD_BOX_LIST, 0, TD_WORD_INT), 1);
+    td_box_sweep(h, mark, word, 2);
+    CHECK(is_there(h, old) && is_there(h, middle) && is_there(h, inner) && is_there(h, named));
+    CHECK(!is_there(h, number) && !is_there(h, lost));
+    CHECK(td_callmem_find(h, block + 1) && !td_callmem_find(h, left + 1));
+    CHECK(*td_box_at(named, 0) == block + 50 &&
+          *td_box_at(middle, 0) == (uint64_t)(uintptr_t)inner);
+    number = new_box(h, TD_BOX_LIST, 0, TD_WORD_INT);
+    td_box_sweep(h, mark, word, 2); /* too early */
+    CHECK(is_there(h, number));
+}
+
 int
 main(void)
 {
@@ -209,6 +252,7 @@ main(void)
     lists(&h);
     maps(&h);
     texts(&h);
+    sweeps(&h);
     mine = new_box(&h, TD_BOX_LIST, 0, TD_WORD_INT);
     push(mine, 5);
     td_box_own(mine);

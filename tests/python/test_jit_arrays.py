@@ -286,6 +286,61 @@ def test_products_of_vectors_of_all_lengths(mode, dtype):
                 np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_complex_numbers_are_sorted(dtype):
+    rng = np.random.default_rng(5)
+    values = np.array([0, -0.0, 1, 2, np.nan, np.inf, -np.inf, -1])
+    sort, order = njit(lambda a: np.sort(a, kind="mergesort")), njit(lambda a: np.argsort(a))
+    for n in (*range(5), *rng.integers(5, 60, 40)):
+        a = rng.choice(values, n).astype(dtype)
+        a.imag = rng.choice(values, n)
+        np.testing.assert_array_equal(order(a), np.argsort(a, kind="stable"))
+        np.testing.assert_array_equal(sort(a).view(a.real.dtype), np.sort(a, kind="stable").view(a.real.dtype))
+
+
+VIEWS = """np.real(a) np.imag(a) a.real a.imag np.ravel(a) a.ravel() np.reshape(a,-1) a.reshape(-1) np.transpose(a) a.T np.squeeze(a)
+np.asarray(a) np.atleast_1d(a) np.atleast_2d(a) np.atleast_3d(a) np.flip(a) np.flipud(a) np.fliplr(a) np.rot90(a) np.rot90(a,2)
+np.rot90(a,-1) np.rot90(a,4) np.split(a,1)[0] np.swapaxes(a,0,1) np.expand_dims(a,0) np.ascontiguousarray(a) np.asfortranarray(a)
+np.array_split(a,2)[0] np.hsplit(a,1)[0] np.vsplit(a,1)[0] np.array(a) np.copy(a) a.flatten() np.diag(a) np.conj(a) np.conjugate(a)
+a.conj() a.conjugate() np.roll(a,0) np.tile(a,1) np.repeat(a,1) a[...] a[::-1] np.nan_to_num(a) np.triu(a) np.unique(a) np.sort(a)
++a np.round(a) np.take(a,[0]) np.broadcast_to(a,a.shape)""".split()
+
+
+@pytest.mark.parametrize("call", VIEWS)
+def test_results_share_memory_where_numpys_do(call):
+    """A store to the result is seen in the array, or is not. Who refuses the function is not asked."""
+    f = made(f"def f(a):\n    b = {call}\n    b[(0,) * b.ndim] = 7\n    return a\n", np=np)
+    compiled = njit(f)
+    for a in (np.arange(1, 5), np.arange(1, 5).reshape(2, 2), np.arange(1, 7).reshape(3, 2)):
+        for dtype in (np.complex128, np.float64, np.int64):
+            try:
+                want = f(a.astype(dtype))
+            except (ValueError, IndexError, TypeError):  # NumPy has no such view of that array
+                continue
+            try:
+                got = compiled(a.astype(dtype))
+            except (ValueError, TypeError):
+                continue
+            np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u1", "f4", "?"])
+def test_diagonals_refuse_what_numpy_refuses(dtype):
+    def fill(a, v):
+        np.fill_diagonal(a, v)
+        return a
+
+    compiled = njit(fill)
+    for value in (2.7, -1.5, 300.5, np.nan, np.inf, 200, -1, True):
+        try:
+            want = fill(np.zeros((2, 2), dtype), value)
+        except (ValueError, OverflowError):
+            with pytest.raises(ValueError, match="fill_diagonal"):
+                compiled(np.zeros((2, 2), dtype), value)
+        else:
+            np.testing.assert_array_equal(compiled(np.zeros((2, 2), dtype), value), want)
+
+
 @pytest.mark.parametrize("shape", [(3, 3), (7, 3), (3, 7), (2, 2, 2), (2, 3, 2), (4,)])
 @pytest.mark.parametrize("value", [5, (1, 2), np.array([7, 8, 9])])
 @pytest.mark.parametrize("wrap", [False, True])
@@ -404,3 +459,13 @@ def test_arrays_of_arrays_and_lists(expression):
     got[...] = 7  # the array has memory of its own
     for a, b in zip(mine, theirs, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_round_takes_out_of_its_own_dtype():
+    f = njit(lambda a, out: np.around(a, 2, out))
+    a = np.array([1.23456, 2.5, -3.14159], np.float32)
+    np.testing.assert_array_equal(f(a, np.zeros(3, np.float32)), np.around(a, 2))
+    np.testing.assert_array_equal(njit(lambda a, out: np.around(a, 0, out))(a.astype("f8"), np.zeros(3)), np.around(a))
+    np.testing.assert_array_equal(f(np.array([1, 2]), np.zeros(2)), [1, 2])
+    with pytest.raises(TypeError, match="out= is of float32"):
+        f(a, np.zeros(3))

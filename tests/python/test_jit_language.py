@@ -1,5 +1,7 @@
 """Compiled functions beside CPython: functions inside functions, None, indices by arrays, finally, heaps, iteration."""
 
+import collections
+import functools
 import heapq
 import itertools
 import math
@@ -8,7 +10,7 @@ import numpy as np
 import pytest
 
 import treadle as td
-from treadle import njit
+from treadle import njit, prange
 from treadle._compile import _jit
 
 
@@ -26,7 +28,7 @@ def alike(f, *args, **kwargs):
 
 
 def _copied(args):
-    return tuple(_copied(a) if isinstance(a, tuple) else a.copy() if isinstance(a, (np.ndarray, list)) else a for a in args)
+    return tuple(_copied(a) if type(a) is tuple else a.copy() if isinstance(a, (np.ndarray, list)) else a for a in args)
 
 
 def _same(got, want):
@@ -894,3 +896,120 @@ def test_tuples_are_repeated():
     assert type(njit(repeated)(4)[3]) is tuple
     with pytest.raises(TypeError, match="make an array"):
         njit(lambda: (1,) * 100000)()
+
+
+def test_imports_inside_of_functions():
+    def square_roots(a):
+        from math import pi
+        from math import sqrt as root
+
+        import numpy
+
+        s = 0.0
+        for x in a:
+            import math as m
+
+            s += root(x) + m.floor(pi)
+        return s, numpy.sum(a)
+
+    alike(square_roots, np.arange(4.0))
+    kernel_out = np.zeros(3)
+
+    @td.cuda.jit
+    def kernel(out):
+        from math import floor
+
+        i = td.cuda.grid(1)
+        if i < out.size:
+            out[i] = floor(i + 0.5)
+
+    kernel[1, 4](kernel_out)
+    assert kernel_out.tolist() == [0, 1, 2]
+
+    def missing(x):
+        import no_such_module
+
+        return no_such_module.f(x)
+
+    with pytest.raises(TypeError, match="import at the top"):
+        njit(missing)(1)
+
+
+Pair = collections.namedtuple("Pair", "x y")
+
+
+def test_getattr_and_hasattr():
+    alike(lambda p: (p.x, getattr(p, "y"), getattr(p, "z", 7), hasattr(p, "x"), hasattr(p, "z"), hasattr(p, "_asdict")), Pair(1, 2.5))  # noqa: B009
+    alike(lambda a: (getattr(a, "shape"), getattr(math, "pi"), hasattr(math, "tau"), hasattr(math, "nothing")), np.zeros((2, 3)))  # noqa: B009
+
+    def total(p):
+        s = 0.0
+        for name in ("x", "y"):
+            s += getattr(p, name)
+        return s
+
+    alike(total, Pair(1, 2.5))
+    with pytest.raises(TypeError, match="not asked here"):
+        njit(lambda a: hasattr(a, "sum"))(np.zeros(3))
+
+
+@pytest.mark.parametrize("x", [[1, 2, 3], (4, 5), np.arange(1, 6), np.array([2.5, 1.5, 3.0]), [2.5]])
+def test_functools_reduce(x):
+    alike(lambda x: functools.reduce(lambda a, b: a * b + 1, x), x)
+    alike(lambda x: functools.reduce(max, x, 4), x)
+
+
+def test_functools_reduce_of_nothing():
+    alike(lambda x: functools.reduce(max, x), np.zeros(0))
+    alike(lambda x: functools.reduce(max, x, 1.5), np.zeros(0))
+
+
+RANGES = (
+    lambda a, b, s: [i for i in range(a, b, s)],  # noqa: C416
+    lambda a, b, s: len(range(a, b, s)),
+    lambda a, b, s: list(range(a, b, s)),
+    lambda a, b, s: sum(range(a, b, s)),
+    lambda a, b, s: 3 in range(a, b, s),
+)
+
+
+@pytest.mark.parametrize("f", RANGES)
+@pytest.mark.parametrize("step", [0, 1, -2, 3])
+def test_ranges_refuse_a_step_of_zero(f, step):
+    alike(f, 1, 7, step)
+    alike(f, 7, 1, step)
+
+
+def test_steps_that_may_be_zero_leave_loops_parallel():
+    @njit(parallel=True)
+    def count(out, step):
+        for i in prange(out.size):
+            for _ in range(0, 10, step):
+                out[i] += 1
+
+    out = np.zeros(1000)
+    count(out, 3)
+    assert (out == 4).all() and "the loop runs in parallel" in count.explain()
+    with pytest.raises(ValueError, match="must not be zero"):
+        count(out, 0)
+
+
+TRUTHS = (
+    lambda a: 1 if a else 2,
+    lambda a: not a,
+    lambda a: 1 if a > 1 else 2,
+    lambda a: 1 if a[a > 1] else 2,
+    lambda a: 1 if a + 1 else 2,
+    lambda a: 1 if a[::-1].T else 2,
+)
+
+
+@pytest.mark.parametrize("f", TRUTHS)
+@pytest.mark.parametrize("a", [np.zeros(1), np.array([2.0]), np.array([[3]]), np.zeros(3), np.array([1, 2]), np.array([[2.0, 0.5]])])
+def test_arrays_of_one_element_have_a_truth_value(f, a):
+    alike(f, a)
+
+
+def test_the_truth_of_no_elements_is_refused():
+    with pytest.raises(ValueError, match="empty array"):
+        njit(lambda a: 1 if a else 2)(np.zeros(0))

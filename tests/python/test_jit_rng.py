@@ -30,6 +30,7 @@ random(dtype=np.float32) random((2,3),np.float32) standard_normal(dtype=np.float
 standard_exponential(dtype=np.float32) standard_exponential(9,np.float32) integers(10,dtype=np.int32)
 integers(0,2**32,5,np.uint32) integers(-9,9,7,np.int16) integers(0,200,9,dtype=np.uint8) integers(-128,128,9,np.int8)
 integers(0,2**16,5,dtype=np.uint16) integers(5,6,3,np.int16) integers(7,dtype=np.uint8) integers(0,2**62,5,np.uint64)
+integers(0,2**63-1,5,np.uint64,True) integers(3,5,4,np.uint64,endpoint=True) integers(9,9,2,np.uint64,True) integers(7,dtype=np.uint64)
 integers(0,7,4,np.int64,True) integers(0,255,4,np.uint8,endpoint=True) binomial(10,0.3) binomial(400,0.9,5)
 binomial(60,0.5) wald(1.0,2.0) wald(0.5,3,5) zipf(2.0) zipf(1.2,9) zipf(2000) logseries(0.3) logseries(0.99,9)
 noncentral_chisquare(2.0,1.5) noncentral_chisquare(0.5,1,4) noncentral_chisquare(3,0) noncentral_f(2,3,1.5,3)
@@ -155,6 +156,14 @@ def test_prange_draws_in_order():
     np.testing.assert_array_equal(f(np.random.default_rng(4), 1000), np.random.default_rng(4).random(1000))
 
 
+def test_integers_of_all_of_uint64():
+    f = njit(lambda g, low, high, inclusive: g.integers(low, high, 9, np.uint64, inclusive))
+    for low, high in ((0, 2**64 - 1), (2**63, 2**64 - 1), (2**63 - 5, 2**63 + 5), (2**64 - 1, 2**64 - 1)):
+        for inclusive in (True, False)[: 1 + (low < high)]:
+            got = f(np.random.default_rng(3), np.uint64(low), np.uint64(high), inclusive)
+            np.testing.assert_array_equal(got, np.random.default_rng(3).integers(low, high, 9, np.uint64, inclusive), strict=True)
+
+
 def test_refusals():
     g = np.random.default_rng(1)
     with pytest.raises(TypeError, match="PCG64, SFC64 and MT19937, not of Philox"):
@@ -167,6 +176,11 @@ def test_refusals():
         njit(lambda g: g.random(dtype=np.int32))(g)
     with pytest.raises(ValueError, match="out of bounds"):
         njit(lambda g: g.integers(0, 300, dtype=np.uint8))(g)
+    for low, high, inclusive in ((-1, 5, True), (-2, -1, True), (5, 5, False), (0, 0, False), (7, 3, True)):
+        with pytest.raises(ValueError, match="low|high"):
+            np.random.default_rng(1).integers(low, high, 3, np.uint64, inclusive)
+        with pytest.raises(ValueError, match="low|high"):
+            njit(lambda g, a, b, c: g.integers(a, b, 3, np.uint64, c))(g, low, high, inclusive)
     with pytest.raises(TypeError, match="no argument dtype"):
         njit(lambda g: g.standard_gamma(2.0, dtype=np.float32))(g)
     with pytest.raises(TypeError, match="must be of one type"):

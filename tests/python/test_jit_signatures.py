@@ -231,3 +231,10 @@ def test_an_overload_may_be_the_function_itself():
 
     _overloads.register(double, lambda x: double)
     assert njit(lambda x: double(x))(3) == 6
+
+
+def test_optional_arguments_are_values_or_none():
+    text = "float64(float64, optional(uint64))"
+    for signature in (text, [text], types.float64(types.float64, types.Optional(types.uint64))):
+        f = njit(signature)(lambda x, seed: x if seed is None else x + seed)
+        assert (f(1.5, None), f(1.5, 3), len(f.signatures)) == (1.5, 4.5, 2)

@@ -193,3 +193,17 @@ def test_a_function_returns_any_part_of_its_argument():
         for got, want in zip(f(x, 1), f.py_func(x, 1)):
             np.testing.assert_array_equal(got, want)
             assert np.shares_memory(got, a)
+
+
+def test_flat_of_a_vector_is_the_vector():
+    @njit
+    def fill(a):
+        for i in range(a.size):
+            a.flat[i] += i
+        first = a.flat
+        first[0] = 9
+        return sum([x + 1 for x in a.flat])
+
+    a, b = np.arange(12.0), np.arange(12.0)
+    assert fill(a[::-3]) == fill.py_func(b[::-3])
+    np.testing.assert_array_equal(a, b)

@@ -37,3 +37,15 @@ def test_kinds_of_characters_beyond_ascii_are_refused():
     for call in ("s.title()", "s.isprintable()", "s.isidentifier()", "s.casefold()"):
         with pytest.raises(ValueError, match="ASCII"):
             njit(made(f"def f(s):\n    return {call}\n"))("\u00e9")
+
+
+def test_strings_in_tuples_meet_constants():
+    def f(n):
+        best = (0, "none", ("", 1.5))
+        for i in range(n):
+            if i % 3 == 2:
+                best = (i, str(i) + "!", ("b" * i, i * 0.5))
+        return best
+
+    for n in (0, 5, 7):
+        assert njit(f)(n) == f(n)

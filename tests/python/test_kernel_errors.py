@@ -30,7 +30,7 @@ WRONG = {
     "a generator": ("def f(n):\n    yield n\n", (3,)),
     "try": ("def f(n):\n    try:\n        return n\n    except ValueError:\n        return 0\n", (3,)),
     "with": ("def f(a):\n    with a:\n        return 1\n", (A,)),
-    "import inside": ("def f(n):\n    import math\n    return n\n", (3,)),
+    "import inside": ("def f(n):\n    import no_such_module\n    return n\n", (3,)),
     "a global that is assigned": ("x = 1\ndef f(n):\n    global x\n    x = n\n    return x\n", (3,)),
     "recursion without an end": ("def f(n):\n    return f(n - 1)\n", (3,)),
     "an order of complex numbers": ("def f(z):\n    return z < 1\n", (1j,)),

@@ -385,7 +385,7 @@ def _tiled(x, down, across):
 
 
 def _asfortranarray(a):
-    return a.copy() if a.ndim == 1 else a.T.copy().T
+    return np.ascontiguousarray(a) if a.ndim == 1 else np.ascontiguousarray(a.T).T
 
 
 def _in_order(a, order="C"):
@@ -402,11 +402,11 @@ def _rot90(m, k=1):
         raise ValueError("Axes=(0, 1) out of range for array of ndim=1.")
     turns = k % 4
     if turns == 0:
-        return m.copy()
+        return m[:]
     if turns == 2:
-        return m[::-1, ::-1].copy()
+        return m[::-1, ::-1]
     turned = m.swapaxes(0, 1)
-    return turned[::-1].copy() if turns == 1 else turned[:, ::-1].copy()
+    return turned[::-1] if turns == 1 else turned[:, ::-1]
 
 
 _NUMPYS = {

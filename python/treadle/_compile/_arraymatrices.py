@@ -110,6 +110,7 @@ def _fill_diagonal(a, val, wrap=False):
     values = np.asarray(val).flatten()
     if values.size == 0:
         return
+    _must_fit(values, a.dtype)
     if a.ndim == 3:
         if a.shape[0] != a.shape[1] or a.shape[0] != a.shape[2]:
             raise ValueError("All dimensions of input must be of equal length")
@@ -122,6 +123,14 @@ def _fill_diagonal(a, val, wrap=False):
             if i % (columns + 1) < columns and (wrap or i < columns):
                 a[i, i % (columns + 1)] = values[k % values.size]
                 k += 1
+
+
+def _must_fit(values, dtype):
+    """Refuse values that an integer dtype has no room for, as NumPy refuses such numbers, and Numba arrays of them."""
+    if isinstance(dtype.type(0), np.integer):
+        for x in values:
+            if not np.iinfo(dtype).min <= x <= np.iinfo(dtype).max:
+                raise ValueError("fill_diagonal: a value is no number of the array's dtype")
 
 
 def _outer(a, b):

@@ -8,11 +8,33 @@ import numpy as np
 
 from ._arrayjoins import _concatenate, _kept
 
+
+def _truth(a):
+    if a.size > 1:
+        raise ValueError("The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()")
+    if a.size == 0:
+        raise ValueError("The truth value of an empty array is ambiguous. Use `array.size > 0` instead")
+    return bool(a.flatten()[0])
+
+
 # ---- order: NaN last, equal elements as they came ----
 
 
 def _before(x, y):
+    if isinstance(x, np.complexfloating):
+        return _pair_before(x.real, x.imag, y.real, y.imag)
     return x < y or (y != y and x == x)
+
+
+def _pair_before(a, b, c, d):
+    """Is a + bj before c + dj? The real parts decide, then the imaginary ones. NaN comes last."""
+    if a < c:
+        return b == b or d != d
+    if a > c:
+        return b == b and d != d
+    if a == c or (a != a and c != c):
+        return b < d or (d != d and b == b)
+    return c != c
 
 
 def _sort_vector(a):
@@ -42,7 +64,7 @@ def _sort_vector(a):
         width *= 2
 
 
-def _sort_in_place(a, axis=-1):
+def _sort_in_place(a, axis=-1, kind=None):
     if a.ndim == 1:
         _sort_vector(a)
     elif axis == -1 or axis == a.ndim - 1:
@@ -55,7 +77,7 @@ def _sort_in_place(a, axis=-1):
         raise ValueError("sort: of more than two axes here only the last one is sorted along")
 
 
-def _sort(a, axis=-1):
+def _sort(a, axis=-1, kind=None):
     x = np.array(a)
     _sort_in_place(x, axis)
     return x
@@ -541,6 +563,7 @@ def _array_of_complex(x):
 
 METHODS = {
     "array(rows)": _array_of_rows, "array(blocks)": _array_of_blocks, "array(complex)": _array_of_complex,
+    "bool(array)": _truth,
     "sort": _sort_in_place, "argsort": _argsort, "nonzero": _nonzero, "take": _take,
     "searchsorted": _searchsorted, "partition": _partition_in_place, "a[mask]": _at_mask, "a[places]": _at_places,
     "a[:, places]": _at_columns, "a[rows, columns]": _at_points, "a[mask] = x": _set_mask, "a[places] = x": _set_places,

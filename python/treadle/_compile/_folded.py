@@ -1,5 +1,5 @@
 """Rewrites calls over generator expressions and comprehensions, such as ``sum(f(x) for x in xs if g(x))``, and
-``yield from``, as loops, and ``match`` as ``if``.
+``yield from``, as loops, ``match`` as ``if``, and imports as assignments of what they find.
 
 ``folded`` replaces such a call in a function's tree by a node that holds the function called, the expression as
 written, statements that loop over it, and the expression of the result. The compiler uses these statements if the name
@@ -7,7 +7,10 @@ means Python's builtin or math's function. Their variables have names of their o
 """
 
 import _ast
+import contextlib
 import copy
+import importlib
+import sys
 
 from . import _matched
 
@@ -228,6 +231,26 @@ def _place(made, node):
                 setattr(n, k, getattr(node, k))
 
 
+_IMPORTS = _ast.Import, _ast.ImportFrom
+
+
+def _imported(node):
+    """Assignments of modules, and of their attributes, that are found now; the node itself where they are not."""
+    try:
+        if isinstance(node, _ast.ImportFrom):
+            if node.level:
+                return [node]
+            module = importlib.import_module(node.module)
+            values = [_ast.Attribute(value=_ast.Constant(value=module), attr=a.name, ctx=_LOAD) for a in node.names]
+        else:
+            found = [(importlib.import_module(a.name), a) for a in node.names]
+            values = [_ast.Constant(value=m if a.asname else sys.modules[a.name.partition(".")[0]]) for m, a in found]
+    except Exception:
+        return [node]
+    names = [a.asname or a.name.partition(".")[0] for a in node.names]
+    return [_ast.Assign(targets=[_ast.Name(id=n, ctx=_STORE)], value=v) for n, v in zip(names, values, strict=True)]
+
+
 class _Folder:
     def __init__(self):
         self.made = 0
@@ -251,14 +274,16 @@ class _Folder:
         return node
 
     def statements(self, items):
-        """The items of a list of nodes, with the statements that do what a match does in its place."""
+        """The items of a list of nodes, with the statements that do what a match or an import does in its place."""
         made = []
         for node in items:
-            try:
+            own = [node]
+            if isinstance(node, _ast.Match):
                 self.made += 1
-                own = _matched.matched(node, f"subject.{self.made}") if isinstance(node, _ast.Match) else [node]
-            except _matched.Unknown:
-                own = [node]
+                with contextlib.suppress(_matched.Unknown):
+                    own = _matched.matched(node, f"subject.{self.made}")
+            elif isinstance(node, _IMPORTS):
+                own = _imported(node)
             for top in own if own[0] is not node else ():
                 _place(top, node)
             made += own
@@ -298,6 +323,7 @@ class _Folder:
 
 def folded(node):
     """The function's node, or a copy of it in which foldable calls and comprehensions are Folded."""
-    if not any(isinstance(n, (_ast.GeneratorExp, _ast.YieldFrom, _ast.Match, *_COLLECTED)) for n in walk(node)):
+    rewritten = (_ast.GeneratorExp, _ast.YieldFrom, _ast.Match, *_IMPORTS, *_COLLECTED)
+    if not any(isinstance(n, rewritten) for n in walk(node)):
         return node
     return _Folder().visit(copy.deepcopy(node))

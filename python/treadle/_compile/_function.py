@@ -1,6 +1,7 @@
 """The base of compiled functions of both kinds, for hosts and for kernels: signatures, compilations, their text."""
 
 import functools
+import itertools
 import math
 import sys
 
@@ -85,6 +86,17 @@ def declared_in(x):
     whole = [isinstance(s, types.Signature) or (isinstance(s, str) and "(" in s) for s in x] if type(x) is tuple else []
     several = isinstance(x, list) or (whole and all(whole))
     return [types.normalize(s) for s in (x if several else [x])]
+
+
+def without_optionals(declared):
+    """The signatures that declared_in gives, with a value and with None for each optional argument."""
+    return [(args, returns) for either, returns in declared for args in itertools.product(*map(_choices, either))]
+
+
+def _choices(t):
+    from .. import types
+
+    return (t.type, types.none) if isinstance(t, types.Optional) else (t,)
 
 
 def _remember(fn):

@@ -6,7 +6,7 @@ import inspect
 import warnings
 
 from .. import _core, types
-from ._function import FUNCTION, Function, declared_in, is_signature
+from ._function import FUNCTION, Function, declared_in, is_signature, without_optionals
 
 
 class CPUFunction(Function):
@@ -141,7 +141,7 @@ def decorator(cls, signature_or_function, options):
         )
         if options.get("locals"):
             f._locals = {name: variable_type(name, t) for name, t in options["locals"].items()}
-        declared = declared_in(signature_or_function) if signature_or_function is not fn else ()
+        declared = without_optionals(declared_in(signature_or_function)) if signature_or_function is not fn else ()
         for args, returns in declared:
             f.declare(args, returns)
         with _known_by_name(fn, f) if declared else contextlib.nullcontext():

@@ -5,6 +5,7 @@ Methods of strings and heapq's functions stand here too. A heap is a list of num
 functions compare elements only by < and in the same order as heapq, so they leave the same list.
 """
 
+import functools
 import heapq
 
 from . import _arrayjoins, _arraymatrices, _arraynumbers, _arrays, _linear
@@ -100,7 +101,22 @@ def _filter(f, x):
     return [a for a in x if a] if f is None else [a for a in x if f(a)]
 
 
-SEQUENCES = {map: _map, filter: _filter}
+def _reduce(f, x, initial=None):
+    if initial is None:
+        n = 0
+        for a in x:
+            state = a if n == 0 else f(state, a)  # noqa: F821
+            n += 1
+        if n == 0:
+            raise TypeError("reduce() of empty iterable with no initial value")
+        return state
+    state = initial
+    for a in x:
+        state = f(state, a)
+    return state
+
+
+SEQUENCES = {map: _map, filter: _filter, functools.reduce: _reduce}
 
 # ---- min, max, sum, any and all of what can be iterated over ----
 

@@ -144,6 +144,26 @@ box_unify(walk *w, const td_type *a, const td_type *b)
 
 /* ---- types of callers ---- */
 
+static bool
+has_references(const td_type *t)
+{
+    bool has = t->kind != TD_T_NUM && t->kind != TD_T_TUPLE;
+
+    for (uint32_t i = 0; t->kind == TD_T_TUPLE && i < t->n; i++)
+        has |= has_references(t->item[i]);
+    return has;
+}
+
+bool
+box_pins(const td_type *t)
+{
+    bool pins = t->ndim == TD_BOX_OBJECT;
+
+    for (uint32_t i = 0; t->layout == 'T' && t->ndim != TD_BOX_STR && i < t->n; i++)
+        pins |= has_references(t->item[i]);
+    return pins;
+}
+
 const td_type *
 box_inside(walk *w, const td_type *t)
 {
@@ -153,8 +173,7 @@ box_inside(walk *w, const td_type *t)
     if (t->kind == TD_T_TUPLE && t->n <= 64) {
         for (uint32_t i = 0; i < t->n; i++)
             item[i] = box_inside(w, t->item[i]);
-        return t->object ? td_type_named(t->object, t->name, item, t->n)
-                         : td_type_tuple(item, t->n);
+        return td_type_tuple_like(t, item);
     }
     if (t->kind != TD_T_BOX || t->ndim == TD_BOX_STR || t->ndim == TD_BOX_OBJECT || !t->n)
         return t;
@@ -199,8 +218,7 @@ box_outside(walk *w, const td_type *t, const td_type **out)
     }
     *out = s ? td_type_box(s->which, item, n, s->typed || typed_dict(w, s, item))
            : td_type_optional_of(t) ? td_type_optional(item[1])
-           : t->object              ? td_type_named(t->object, t->name, item, n)
-                                    : td_type_tuple(item, n);
+                                    : td_type_tuple_like(t, item);
     return TD_OK;
 }
 
@@ -456,6 +474,27 @@ box_get(walk *w, const thing *b, int which, td_val ptr, uint32_t at, thing *out)
 
 /* ---- calls of the runtime ---- */
 
+static bool
+makes_box(int which)
+{
+    switch (which) {
+    case TD_ASK_NEW:
+    case TD_ASK_SLICE:
+    case TD_ASK_REPEAT:
+    case TD_ASK_COPY:
+    case TD_ASK_JOINED:
+    case TD_ASK_INT_TEXT:
+    case TD_ASK_FLOAT_TEXT:
+    case TD_ASK_CASE:
+    case TD_ASK_STRIP:
+    case TD_ASK_REPLACE:
+    case TD_ASK_SPLIT:
+    case TD_ASK_JOIN:
+    case TD_ASK_FILL:       return true;
+    default:                return false;
+    }
+}
+
 td_status
 box_ask(walk *w, int which, const td_val *in, uint32_t n, td_val *words)
 {
@@ -463,6 +502,7 @@ box_ask(walk *w, int which, const td_val *in, uint32_t n, td_val *words)
 
     TD_TRY(box_here(w, w->node, "a list, dict, set or computed string"));
     box_note(w);
+    w->boxes += makes_box(which);
     *words = td_local(w->f, TD_U64, n < 4 ? 4 : n);
     for (uint32_t i = 0; i < n; i++) {
         at = td_at(w->f, in[i])->dt == TD_F64 ? td_bitcast(w->f, in[i], TD_U64)

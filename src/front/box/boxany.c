@@ -190,8 +190,7 @@ boxed(walk *w, thing *x)
         TD_TRY(boxed(w, &x->item[i]));
         type[i] = x->item[i].type;
     }
-    x->type = x->type->object ? td_type_named(x->type->object, x->type->name, type, x->type->n)
-                              : td_type_tuple(type, x->type->n);
+    x->type = td_type_tuple_like(x->type, type);
     return TD_OK;
 }
 

@@ -73,9 +73,7 @@ type_of_parts(walk *w, const td_type *t, const td_type *const *part, uint32_t n,
             return box_wait(w, &box);
         TD_TRY(print_type(w, part[i], &item[i]));
     }
-    *out = t->kind == TD_T_BOX ? td_type_box(t->ndim, item, n, false)
-           : t->object         ? td_type_named(t->object, t->name, item, n)
-                               : td_type_tuple(item, n);
+    *out = t->kind == TD_T_BOX ? td_type_box(t->ndim, item, n, false) : td_type_tuple_like(t, item);
     return TD_OK;
 }
 

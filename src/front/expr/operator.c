@@ -529,6 +529,13 @@ truth(walk *w, const thing *x, thing *out)
         TD_TRY(loaded(w, &one));
         return truth(w, &one, out);
     }
+    if (x->type->kind == TD_T_ARRAY && box_may(w)) {
+        const call none = {.node = w->node};
+        td_status st = call_stand_in(w, "bool(array)", x, &none, out);
+
+        if (st != TD_SKIP)
+            return st;
+    }
     switch ((td_tkind)x->type->kind) {
     case TD_T_NONE:   *out = num_bool(false); return TD_OK;
     case TD_T_TUPLE:  *out = num_bool(x->type->n > 0); return TD_OK;

@@ -1,4 +1,4 @@
-/* intrin.c - calls of known functions, attributes and methods of values. */
+/* intrin.c - calls of known functions, and methods of values. */
 #include "front/expr/typed.h"
 #include "front/infer/box.h"
 #include "front/infer/exact.h"
@@ -134,6 +134,10 @@ call_into(walk *w, int number, const call *c, uint32_t k, thing *out)
     if (!item->weak && !td_can_cast(item->dt, to.type->item[0]->dt, 'k'))
         return bad(w, c->node, TD_ERR_TYPE, "out= of %s does not take %s: convert with .astype",
                    to.type->item[0]->name, item->name);
+    if (td_intrinsics[number].fn == fn_np_round && own.n + own.nkw > 1 &&
+        !td_dtype_is_int(item->dt) &&
+        item->dt != to.type->item[0]->dt) /* NumPy rounds in the dtype of out= */
+        return bad(w, c->node, TD_ERR_TYPE, "round to decimals: out= is of %s here", item->name);
     return to.type->ndim ? call_fill(w, &to, &r, c->node) : array_store(w, &to, &r, c->node);
 }
 
@@ -299,6 +303,24 @@ call_intrinsic(walk *w, int number, const call *c, thing *out)
     return refuse_unasked(w, row, &own);
 }
 
+static bool
+is_complex_array(const thing *a)
+{
+    const td_type *e = a->type->item[0];
+
+    return e->kind == TD_T_NUM && td_dtype_is_complex(e->dt);
+}
+
+/* numpy.real(a) and numpy.imag(a), which are a's memory where that has such parts. */
+static bool
+is_part(const td_intrinsic_row *row, const call *c)
+{
+    const thing *a = c->arg;
+
+    return row->fn == fn_row && (row->row == OP_real || row->row == OP_imag) && c->n == 1 &&
+           !a->lazy && (row->row == OP_real || is_complex_array(a));
+}
+
 static td_status
 call_asked(walk *w, const td_intrinsic_row *row, int number, const call *c, thing *out)
 {
@@ -317,7 +339,10 @@ call_asked(walk *w, const td_intrinsic_row *row, int number, const call *c, thin
             return row->fn(w, c, number, out);
         for (uint32_t i = 0; row->how == INTRIN_ELEM && i < c->n; i++)
             if (is_array(&c->arg[i]))
-                return lazy_call(w, number, c, out);
+                return is_part(row, c)
+                           ? array_attribute(w, &c->arg[0], row->row == OP_real ? "real" : "imag",
+                                             c->node, out)
+                           : lazy_call(w, number, c, out);
         if (c->n && all_known(c->arg, c->n) && all_known(c->kwarg, c->nkw)) {
             td_status st = call_known(w, row, c, number, out);
 
@@ -395,57 +420,7 @@ fn_row(walk *w, const call *c, int number, thing *out)
     return num_op(w, op, x, td_optab[op].arity, out);
 }
 
-/* ---- attributes and methods ---- */
-
-/* The number that Numba has for a part of a slice that is None: the ends depend on the step's sign. */
-static thing
-numbas_part(walk *w, const thing *slice, int part)
-{
-    const int64_t up = part ? INT64_MAX : 0, down = part ? INT64_MIN : INT64_MAX;
-    const thing *by = &slice->item[2];
-    int64_t step = 1;
-    td_val falls;
-
-    if (part == 2)
-        return num_int(1);
-    if (is_none(by) || known_int(by, &step))
-        return num_int(step < 0 ? down : up);
-    if (!is_int(by))
-        return slice->item[part];
-    falls = TD_E2(w->f, less, val_as(w, by, TD_I64), td_const_int(w->f, TD_I64, 0));
-    return num_index(TD_E3(w->f, select, falls, td_const_int(w->f, TD_I64, down),
-                           td_const_int(w->f, TD_I64, up)),
-                     false);
-}
-
-td_status
-attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *out)
-{
-    static const char *const parts[] = {"start", "stop", "step"};
-
-    if (self->type->kind == TD_T_ARRAY && !is_record(self))
-        return array_attribute(w, self, name, node, out);
-    if (is_record(self)) {
-        TD_TRY(record_field(w, self, name, node, out));
-        return loaded(w, out);
-    }
-    if (self->type->kind == TD_T_TUPLE && self->type->object)
-        return named_attribute(w, self, name, node, out);
-    if (box_is(self, TD_BOX_OBJECT))
-        return object_attribute(w, self, name, node, out);
-    if (is_num(self))
-        return number_attribute(w, self, name, node, out);
-    for (int i = 0;
-         (self->type->kind == TD_T_RANGE || self->type->kind == TD_T_SLICE) && !w->exact && i < 3;
-         i++)
-        if (strcmp(name, parts[i]) == 0) {
-            *out = self->item[i];
-            if (w->numba && is_none(out))
-                *out = numbas_part(w, self, i);
-            return TD_OK;
-        }
-    return bad(w, node, TD_ERR_VALUE, "%s has no attribute %s in a kernel", self->type->name, name);
-}
+/* ---- methods ---- */
 
 /* Finds the row that has the name PREFIX.NAME; -1: there is none. */
 static int
@@ -550,6 +525,8 @@ call_method(walk *w, const thing *self, const char *name, const call *c, thing *
         if (st != TD_SKIP)
             return st;
     }
+    if (is_array(self) && strncmp(name, "conj", 4) == 0 && !c->n && !is_complex_array(self))
+        return *out = *self, TD_OK; /* the array itself, where numpy.conj makes one */
     for (; *class && row < 0; class ++)
         row = row_named(*class, name);
     if (row < 0 && self->type->kind == TD_T_TUPLE && !self->type->object && grows(name))

@@ -2,6 +2,7 @@
 #include "front/infer/box.h"
 #include "front/infer/exact.h"
 #include "front/infer/intrin.h"
+#include "front/infer/lazy.h"
 
 #include <string.h>
 
@@ -25,7 +26,11 @@ fn_range(walk *w, const call *c, int number, thing *out)
         part[c->n == 1 ? 1 : i] = x;
     }
     if (part[2].known && part[2].lit.i == 0)
-        return bad(w, c->node, TD_ERR_VALUE, "range's step cannot be zero");
+        return bad(w, c->node, TD_ERR_VALUE, "range() arg 3 must not be zero");
+    if (!part[2].known && !w->exact && w->how->mode != TD_MODE_KERNEL && num_least(&part[2]) <= 0)
+        TD_TRY(must(
+            w, TD_E2(w->f, not_equal, val_as(w, &part[2], TD_I64), td_const_int(w->f, TD_I64, 0)),
+            TD_REPORT_VALUE, "range() arg 3 must not be zero", NULL, 0));
     *out = (thing){.item = td_alloc(w->mem, sizeof part)};
     for (int i = 0; i < 3; i++) {
         out->item[i] = part[i];
@@ -49,7 +54,7 @@ range_count(int64_t from, int64_t to, int64_t step)
     return n < INT64_MAX ? (int64_t)n + 1 : INT64_MAX;
 }
 
-/* The length of range(lo, hi, step); 0 if the step is 0 when the program runs. */
+/* The length of range(lo, hi, step); 0 if the step is 0, which kernels do not look for. */
 static td_status
 range_length(walk *w, const thing *r, thing *n)
 {

@@ -55,6 +55,7 @@ is_pieces(const thing *x)
 td_status box_here(walk *w, uint32_t node, const char *what);
 const td_type *box_unify(walk *w, const td_type *a, const td_type *b); /* NULL: they do not meet */
 const td_type *box_inside(walk *w, const td_type *t);  /* a caller's type, as the function sees it */
+bool      box_pins(const td_type *t);  /* can such an argument, which lives longer than the call, hold what the call makes? */
 td_status box_outside(walk *w, const td_type *t, const td_type **out); /* and back; fails where an element's type is not known */
 boxsite  *box_site(walk *w, const thing *x);
 thing     box_thing(walk *w, const td_type *t, td_val at);

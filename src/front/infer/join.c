@@ -28,11 +28,10 @@ join_lists(const walk *w, const td_type *a, const td_type *b)
     for (uint32_t i = 0; i < a->n; i++)
         if (!(item[i] = join_types(w, a->item[i], b->item[i])))
             return NULL;
-    return a->kind == TD_T_TUPLE && a->object ? td_type_named(a->object, a->name, item, a->n)
-           : a->kind == TD_T_TUPLE            ? td_type_tuple(item, a->n)
-           : a->kind == TD_T_SLICE            ? td_type_slice(item)
-           : a->kind == TD_T_RANGE            ? td_type_range(item)
-                                              : td_type_iter(a->object, item, a->n);
+    return a->kind == TD_T_TUPLE   ? td_type_tuple_like(a, item)
+           : a->kind == TD_T_SLICE ? td_type_slice(item)
+           : a->kind == TD_T_RANGE ? td_type_range(item)
+                                   : td_type_iter(a->object, item, a->n);
 }
 
 const td_type *
@@ -90,22 +89,78 @@ join_get(walk *w, td_hash key)
     return td_map_get(&w->joins, key);
 }
 
-/* A constant string or list that is joined with others becomes a runtime value like them. */
+static bool
+are_alike(const td_type *a, const td_type *b)
+{
+    return a->kind == TD_T_TUPLE && b->kind == TD_T_TUPLE && a->n == b->n &&
+           a->object == b->object && a->n <= 64;
+}
+
+static void
+own_items(walk *w, thing *x)
+{
+    thing *item = td_alloc(w->mem, (x->type->n + 1) * sizeof *item);
+
+    for (uint32_t i = 0; i < x->type->n; i++)
+        item[i] = x->item[i];
+    x->item = item;
+}
+
+/* Where a constant string meets another one or a str, str is the type of both. */
+static void
+join_texts(walk *w, const td_type **had, const td_type *comes)
+{
+    thing h = {.type = *had}, x = {.type = comes};
+
+    if (*had != comes && (*had)->kind == TD_T_OBJECT && is_text(w, &h) && is_text(w, &x) &&
+        box_may(w))
+        *had = td_type_box(TD_BOX_STR, NULL, 0, false);
+}
+
+/* A constant string or list that is joined with others becomes a runtime value like them: x, or the values that had
+ * type *had before. */
+static td_status
+like(walk *w, const td_type **had, thing *x)
+{
+    const td_type *before[64], *now[64];
+
+    if (*had == x->type)
+        return TD_OK;
+    if (!are_alike(*had, x->type)) {
+        join_texts(w, had, x->type);
+        return (*had)->kind == TD_T_BOX ? boxed(w, x) : TD_OK;
+    }
+    own_items(w, x);
+    for (uint32_t i = 0; i < x->type->n; i++) {
+        before[i] = (*had)->item[i];
+        TD_TRY(like(w, &before[i], &x->item[i]));
+        now[i] = x->item[i].type;
+    }
+    *had = td_type_tuple_like(*had, before);
+    x->type = td_type_tuple_like(x->type, now);
+    return TD_OK;
+}
+
 static td_status
 like_joined(walk *w, join *j, thing *x)
 {
-    const td_type *value = td_type_optional_of(j->type), *of_x = td_type_optional_of(x->type);
-    thing had = {.type = value ? value : j->type}, comes = {.type = of_x ? of_x : x->type};
+    const td_type *value = td_type_optional_of(j->type), *of_x = td_type_optional_of(x->type),
+                  *had = value ? value : j->type, *before = had;
 
     if (j->type == x->type || w->exact)
         return TD_OK;
-    if (had.type->kind == TD_T_OBJECT && had.type != comes.type && is_text(w, &had) &&
-        is_text(w, &comes) && box_may(w)) {
-        had.type = td_type_box(TD_BOX_STR, NULL, 0, false);
-        j->type = value ? td_type_optional(had.type) : had.type;
+    if (value || of_x) {
+        join_texts(w, &had, of_x ? of_x : x->type);
+        if (had->kind == TD_T_BOX)
+            TD_TRY(boxed(w, x));
+    } else {
+        TD_TRY(like(w, &had, x));
+    }
+    if (had != before) {
+        j->type = value ? td_type_optional(had) : had;
         w->again = true;
     }
-    return had.type->kind == TD_T_BOX ? boxed(w, x) : TD_OK;
+    return TD_OK;
 }
 
 td_status
@@ -358,6 +413,17 @@ as_joined(walk *w, const td_type *t, thing *x)
         if (is_none(x) && t->ndim == TD_BOX_OBJECT)
             *x = box_thing(w, t, td_const_int(w->f, TD_U64, 0));
         return boxed(w, x);
+    }
+    if (are_alike(t, x->type) && t != x->type) {
+        const td_type *item[64];
+
+        own_items(w, x);
+        for (uint32_t i = 0; i < t->n; i++) {
+            TD_TRY(as_joined(w, t->item[i], &x->item[i]));
+            item[i] = x->item[i].type;
+        }
+        x->type = td_type_tuple_like(x->type, item);
+        return TD_OK;
     }
     if (!value || x->type == t)
         return TD_OK;

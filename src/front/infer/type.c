@@ -188,6 +188,12 @@ td_type_named(uint32_t object, const char *name, const td_type *const *item, uin
 }
 
 const td_type *
+td_type_tuple_like(const td_type *t, const td_type *const *item)
+{
+    return t->object ? td_type_named(t->object, t->name, item, t->n) : td_type_tuple(item, t->n);
+}
+
+const td_type *
 td_type_slice(const td_type *const item[3])
 {
     return list(TD_T_SLICE, 0, "slice(", item, 3, ")");
@@ -275,7 +281,7 @@ plain_type(const td_type *t)
         return t;
     for (uint32_t i = 0; i < t->n; i++)
         item[i] = plain_type(t->item[i]);
-    return t->object ? td_type_named(t->object, t->name, item, t->n) : td_type_tuple(item, t->n);
+    return td_type_tuple_like(t, item);
 }
 
 const td_type *

@@ -60,6 +60,7 @@ const td_type *td_type_mixed(uint32_t kinds); /* of front/infer/exact.h, at leas
 const td_type *td_type_none(void);
 const td_type *td_type_tuple(const td_type *const *item, uint32_t n);
 const td_type *td_type_named(uint32_t object, const char *name, const td_type *const *item, uint32_t n); /* name: the class's; of one's type's name the part before "(" counts */
+const td_type *td_type_tuple_like(const td_type *t, const td_type *const *item); /* t, a tuple, with other items */
 const td_type *td_type_slice(const td_type *const item[3]);
 const td_type *td_type_range(const td_type *const item[3]);
 const td_type *td_type_iter(uint32_t which, const td_type *const *item, uint32_t n);

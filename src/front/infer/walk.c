@@ -54,8 +54,10 @@ param_thing(walk *w, const td_type *t, uint32_t arg)
             x = (thing){.type = t};
         return x;
     }
-    case TD_T_BOX: return box_thing(w, box_inside(w, t), td_param(w->f, TD_U64));
-    default:       return (thing){.type = t};
+    case TD_T_BOX:
+        w->pins |= box_pins(t);
+        return box_thing(w, box_inside(w, t), td_param(w->f, TD_U64));
+    default: return (thing){.type = t};
     }
 }
 
@@ -146,7 +148,7 @@ begin_walk(walk *w, const td_source *s)
     w->iterations = NULL;
     w->parallel = false;
     w->piece = w->heap = TD_NONE;
-    w->arrays = 0;
+    w->arrays = w->boxes = 0;
     w->forms = w->inner = 0;
     w->loops = w->nests = 0;
     w->made->apart = false;

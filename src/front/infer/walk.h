@@ -129,7 +129,7 @@ typedef struct loop { /* the innermost loop that break and continue leave */
     td_val    mark;  /* valid where `sweeps`: how many arrays had been made before the loop */
     bool      sweeps;
     bool      yields; /* what the loop around a generator assigns may be younger than this one: nothing is swept */
-    uint32_t  arrays; /* walk.arrays when the loop began */
+    uint32_t  arrays, boxes; /* those of walk when the loop began */
     iterations    *iterations;
     const carry **before; /* what the variables carried when the loop began */
 } loop;
@@ -193,7 +193,7 @@ typedef struct walk {
     const lin *item; /* of the number of the iteration whose item is being made */
     iterations   *iterations;  /* the innermost loop that is being walked, over all frames */
     bool     parallel; /* inside of a parallel region */
-    uint32_t arrays;   /* places so far that make arrays */
+    uint32_t arrays, boxes; /* places so far that make such */
     bool     fails;    /* an iteration may fail there, so each is in a block; known from the walk before */
     bool     iteration_block; /* it does, */
     uint32_t iteration_depth; /* and this is the depth around it */
@@ -225,7 +225,8 @@ typedef struct walk {
     td_map   sites;  /* hash of path and node -> site (box.h); kept from walk to walk, as the next three */
     struct boxsite **site; /* by number */
     uint32_t nsites, capsites;
-    bool     holds;  /* boxes hold arrays: iterations free none */
+    bool     holds;  /* boxes hold arrays, */
+    bool     pins;   /* and boxes that are no call's hold arrays or boxes: iterations free none */
     td_map   nested, nested_by_id; /* the functions defined inside, by tree and node, and by their types' numbers; kept from walk to walk */
     uint32_t nnested;
     trying  *tries;  /* the innermost try around, of this function or one that called it; NULL: none */
@@ -591,7 +592,7 @@ td_val    call_heap(walk *w); /* address of the td_callmem that new arrays are t
 void      piece_heap_begin(walk *w, const loop *l); /* a part of a parallel loop begins: what its iterations take is released at each one's end */
 td_status piece_heap_sweep(walk *w, const loop *l, uint32_t arrays); /* an iteration of it ends; arrays: walk.arrays when it began */
 void      piece_heap_end(walk *w);
-td_status loop_mark(walk *w, loop *l);  /* a loop begins: iterations free the arrays that they leave behind */
+td_status loop_mark(walk *w, loop *l);  /* a loop begins: iterations free what they leave behind */
 td_status loop_sweep(walk *w, loop *l); /* an iteration ends */
 td_status settle(walk *w, thing *x); /* an array expression gets memory: before it is named, passed or returned */
 static inline bool

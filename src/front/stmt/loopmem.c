@@ -1,11 +1,11 @@
-/* loopmem.c - frees arrays that a loop's iterations allocate and drop, at the end of each
+/* loopmem.c - frees arrays and boxes that a loop's iterations make and drop, at the end of each
  * iteration.
  *
- * What a loop allocates can be reached afterwards only through the variables that it assigns,
- * whose values are in places at the end of an iteration.  Blocks that are younger than the loop
- * and contain none of these addresses are garbage.
+ * What a loop makes can be reached afterwards only through the variables that it assigns, whose
+ * values are in places at the end of an iteration, and through boxes.  What is younger than the
+ * loop and is reached by neither is garbage.
  */
-#include "base/callmem.h"
+#include "front/infer/box.h"
 #include "front/infer/lazy.h"
 
 #include <stddef.h>
@@ -37,13 +37,14 @@ note_arrays(walk *w, const loop *l)
     return join_add(w, loopmem_key(l), &none, l->node, "the loop");
 }
 
-/* Whether the loop makes arrays is known from the walk before. */
+/* Whether the loop makes any is known from the walk before. */
 td_status
 loop_mark(walk *w, loop *l)
 {
     td_val taken;
 
     l->arrays = w->arrays;
+    l->boxes = w->boxes;
     l->sweeps = is_swept(w) && join_get(w, loopmem_key(l));
     if (!l->sweeps)
         return TD_OK;
@@ -53,49 +54,76 @@ loop_mark(walk *w, loop *l)
     return built(w, l->node);
 }
 
-static uint32_t
-count_arrays(const td_type *t)
+static bool
+has_address(const td_type *t)
 {
-    uint32_t n = t->kind == TD_T_ARRAY;
+    return t->kind == TD_T_ARRAY || t->kind == TD_T_RECORD || t->kind == TD_T_BOX;
+}
 
-    for (uint32_t i = 0; t->kind != TD_T_ARRAY && t->item && i < t->n; i++)
-        n += count_arrays(t->item[i]);
+static uint32_t
+count_addresses(const td_type *t)
+{
+    uint32_t n = has_address(t);
+
+    for (uint32_t i = 0; !has_address(t) && t->item && i < t->n; i++)
+        n += count_addresses(t->item[i]);
     return n;
 }
 
-/* The addresses of the arrays in x, from word *at on. */
+/* The addresses in x, from word *at on. */
 static void
 put_addresses(walk *w, const thing *x, td_val words, uint32_t *at)
 {
-    if (x->type->kind == TD_T_ARRAY)
-        td_store(w->f, words, td_const_int(w->f, TD_I64, (*at)++), td_address(w->f, x->view->base),
-                 TD_NONE, 0);
+    if (has_address(x->type))
+        td_store(w->f, words, td_const_int(w->f, TD_I64, (*at)++),
+                 is_box(x) ? x->num.re : td_address(w->f, x->view->base), TD_NONE, 0);
     else
         for (uint32_t i = 0; x->item && i < x->type->n; i++)
             put_addresses(w, &x->item[i], words, at);
 }
 
-td_status
-loop_sweep(walk *w, loop *l)
+/* What the loop's variables refer to, behind the mark and the word `second`. */
+static td_val
+reached_words(walk *w, const loop *l, uint32_t *n)
 {
-    uint32_t n = 1, at = 1;
+    uint32_t at = 2;
     td_val words;
 
-    if (w->arrays == l->arrays || w->holds || l->yields)
-        return TD_OK;
-    if (!l->sweeps)
-        return is_swept(w) ? note_arrays(w, l) : TD_OK;
+    *n = 2;
     for (uint32_t i = 0; i < l->nvar; i++)
-        n += l->has[i] ? count_arrays(l->where[i].slots.type) : 0;
-    words = td_local(w->f, TD_U64, n);
+        *n += l->has[i] ? count_addresses(l->where[i].slots.type) : 0;
+    words = td_local(w->f, TD_U64, *n);
     td_store(w->f, words, td_const_int(w->f, TD_I64, 0), l->mark, TD_NONE, 0);
+    td_store(w->f, words, td_const_int(w->f, TD_I64, 1), td_const_int(w->f, TD_U64, *n - 2),
+             TD_NONE, 0);
     for (uint32_t i = 0; i < l->nvar; i++)
-        if (l->has[i] && count_arrays(l->where[i].slots.type)) {
+        if (l->has[i] && count_addresses(l->where[i].slots.type)) {
             thing x = place_get(w, &l->where[i]);
 
             put_addresses(w, &x, words, &at);
         }
-    td_release(w->f, call_heap(w), td_address(w->f, words), td_const_int(w->f, TD_I64, n));
+    return words;
+}
+
+/* Where no box has arrays, those that an iteration leaves are known at its end.  Boxes wait for a sweep. */
+td_status
+loop_sweep(walk *w, loop *l)
+{
+    bool arrays = w->arrays != l->arrays, boxes = w->boxes != l->boxes;
+    bool sweeps = !w->pins && w->heap.i == UINT32_MAX && (boxes || (arrays && w->holds));
+    uint32_t n;
+    td_val words;
+
+    arrays = arrays && !w->holds;
+    if ((!arrays && !sweeps) || l->yields)
+        return TD_OK;
+    if (!l->sweeps)
+        return is_swept(w) ? note_arrays(w, l) : TD_OK;
+    words = td_address(w->f, reached_words(w, l, &n));
+    if (arrays)
+        td_release(w->f, call_heap(w), words, td_const_int(w->f, TD_I64, n));
+    if (sweeps)
+        td_ask(w->f, call_heap(w), words, td_const_int(w->f, TD_I64, TD_ASK_SWEEP));
     return built(w, l->node);
 }
 

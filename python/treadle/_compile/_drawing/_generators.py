@@ -316,7 +316,7 @@ def _drawn(g, out, one):
 
 def _narrow_integers(g, begin, last, size, dtype):
     """Integers of another dtype than int64. Those of 8 and 16 bits are cut out of words of 32."""
-    if dtype != np.uint64 and (begin < np.iinfo(dtype).min or last > np.iinfo(dtype).max):
+    if begin < np.iinfo(dtype).min or last > np.iinfo(dtype).max:
         raise ValueError("low or high is out of bounds for the dtype")
     most = last - begin
     if dtype == np.int8 or dtype == np.uint8 or dtype == np.int16 or dtype == np.uint16:
@@ -326,6 +326,20 @@ def _narrow_integers(g, begin, last, size, dtype):
     if size is None:
         return dtype(_integer(g, begin, np.uint64(most)))
     return _shared.filled(g, np.empty(size, dtype), _integer, begin, np.uint64(most))
+
+
+def _unsigned_integers(g, low, high, size, endpoint):
+    if low < 0:
+        raise ValueError("low is out of bounds for uint64")
+    if high < 0:
+        raise ValueError("high is out of bounds for uint64")
+    begin, end = np.uint64(low), np.uint64(high)
+    if begin > end or (begin == end and not endpoint):
+        raise ValueError("low > high" if endpoint else "low >= high")
+    most = end - begin if endpoint else end - begin - np.uint64(1)
+    if size is None:
+        return np.uint64(_integer(g, int(begin), most))
+    return _shared.filled(g, np.empty(size, np.uint64), _integer, int(begin), most)
 
 
 def _fill_by_parts(g, flat, low, most, bits):
@@ -500,6 +514,10 @@ class Distributions:
         return _many_ints(self, size, _logseries, float(p), 0.0)
 
     def integers(self, low, high=None, size=None, dtype=np.int64, endpoint=False):
+        if dtype == np.uint64:
+            if high is None:
+                return _unsigned_integers(self, 0, low, size, endpoint)
+            return _unsigned_integers(self, low, high, size, endpoint)
         begin, end = (0, int(low)) if high is None else (int(low), int(high))
         last = end if endpoint else end - 1
         if begin > last:
