@@ -105,6 +105,8 @@ bool      pt_apply(td_op op, const td_varop *x, int n, td_var **out); /* td_var_
 bool      pt_applied(td_status st); /* of an elementwise operation: false, and an error */
 bool      pt_operands_fit(td_op op, const td_varop *x, int n); /* false, and an error: PyTorch refuses the row */
 bool      pt_has_order(const char *fn, PyObject *error, td_dtype dt); /* false, and error: complex numbers */
+/* Raises error; format has one %U, for the name of value's type. */
+void      pt_wrong_type(PyObject *error, const char *format, PyObject *value);
 PyObject *pt_dtype_object(td_dtype dt);
 bool      pt_dtype(PyObject *o, td_dtype *out);    /* a registered one, or what py_dtype takes */
 bool      pt_dtype_or(PyObject *o, int dflt, int *out);
