@@ -322,6 +322,11 @@ class Optimizer:
         """Take over the attributes of a copy, or what load_state_dict has loaded. Subclasses add options that older
         files lack."""
         self.__dict__.update(state)
+        if self._counts and type(self.state) is defaultdict and self.state.default_factory is dict:  # of a file
+            states = self._no_state()
+            for p, held in self.state.items():
+                states[p].update(held)
+            self.state = states
 
     def __repr__(self):
         text = type(self).__name__ + " ("
