@@ -21,6 +21,7 @@ OTHER = {
     "addmv": 2,
     "cross_entropy of classes": 1,
     "index_add": 2,
+    "ReplicationPad3d": 1,
     "batch_norm": 8,
     "instance_norm": 1,
     "multi_margin_loss": 1,
@@ -48,4 +49,4 @@ def differ(theirs, own):
 @pytest.mark.parametrize("name", THEIRS)
 def test_shapes(ours, name):
     found = [(i, a, b) for i, (a, b) in enumerate(zip(THEIRS[name], ours[name], strict=True)) if differ(a, b)]
-    assert len(found) <= OTHER.get(name, 0), found
+    assert len(found) <= OTHER.get(name.partition(",")[0], 0), found

@@ -8,9 +8,11 @@ import sys
 import warnings
 
 import torch
+from torch import nn
 from torch.nn import functional as F
 
 SHAPES = [(), (1,), (3,), (2,), (2, 3), (2, 1), (1, 3), (3, 2), (2, 3, 4), (2, 3, 1), (2, 1, 4), (0, 3)]
+MORE = [(), (4,), (2, 4), (2, 4, 6), (2, 4, 6, 6), (1, 4, 4, 4, 4), (2, 3, 6), (2, 3, 6, 6), (0, 4, 6, 6), (1, 4, 1, 1)]
 FEW = [(), (1,), (2,), (2, 3), (2, 1), (1, 3), (2, 3, 4)]  # for three tensors
 
 OF_TWO = {
@@ -60,6 +62,54 @@ OF_THREE = {n: getattr(F, n) for n in """cosine_embedding_loss margin_ranking_lo
             gaussian_nll_loss""".split()}  # fmt: skip
 
 
+OF_ONE = {
+    **{n: getattr(nn, kind)(*arguments) for n, kind, *arguments in (
+        ("Conv1d", "Conv1d", 4, 3, 3), ("Conv2d", "Conv2d", 4, 3, 3), ("ConvTranspose2d", "ConvTranspose2d", 4, 3, 3, 2, 1, 1),
+        ("BatchNorm1d", "BatchNorm1d", 4), ("BatchNorm2d", "BatchNorm2d", 4), ("BatchNorm3d", "BatchNorm3d", 4),
+        ("InstanceNorm1d", "InstanceNorm1d", 4), ("InstanceNorm2d", "InstanceNorm2d", 4), ("GroupNorm", "GroupNorm", 2, 4),
+        ("LayerNorm", "LayerNorm", 6), ("LocalResponseNorm", "LocalResponseNorm", 2), ("Softmax2d", "Softmax2d"),
+        ("MaxPool1d", "MaxPool1d", 2), ("MaxPool2d", "MaxPool2d", 2), ("MaxPool3d", "MaxPool3d", 2),
+        ("AvgPool1d", "AvgPool1d", 2), ("AvgPool2d", "AvgPool2d", 2), ("AvgPool3d", "AvgPool3d", 2),
+        ("LPPool1d", "LPPool1d", 2, 2), ("LPPool2d", "LPPool2d", 2, 2), ("AdaptiveAvgPool1d", "AdaptiveAvgPool1d", 2),
+        ("AdaptiveAvgPool2d", "AdaptiveAvgPool2d", 2), ("AdaptiveMaxPool1d", "AdaptiveMaxPool1d", 2),
+        ("AdaptiveMaxPool2d", "AdaptiveMaxPool2d", 2), ("ReflectionPad1d", "ReflectionPad1d", 1),
+        ("ReflectionPad2d", "ReflectionPad2d", 1), ("ReplicationPad1d", "ReplicationPad1d", 1),
+        ("ReplicationPad3d", "ReplicationPad3d", 1), ("CircularPad1d", "CircularPad1d", 1),
+        ("CircularPad2d", "CircularPad2d", 1), ("ZeroPad2d", "ZeroPad2d", 1), ("PixelShuffle", "PixelShuffle", 2),
+        ("ChannelShuffle", "ChannelShuffle", 2), ("Unfold", "Unfold", 2), ("Fold", "Fold", (3, 3), (2, 1)),
+        ("Upsample", "Upsample", None, 2), ("Flatten", "Flatten"), ("Dropout1d", "Dropout1d"), ("GLU", "GLU"),
+    )},
+    **{n: getattr(torch, n) for n in """combinations vander pdist tril diag trace t rot90 cov corrcoef diff argmax
+       median unique nonzero block_diag diag_embed logdet gradient""".split() if n not in ("gradient", "logdet")},
+    "stft": lambda x: torch.stft(x, 4, window=torch.ones(4), return_complex=True).real,
+    **{f"{n}(1)": lambda x, n=n: getattr(x, n)(1) for n in "argmax argmin sum mean cumsum prod amax logsumexp".split()},
+    **{f"{n}(1)[0]": lambda x, n=n: getattr(x, n)(1)[0] for n in "max min sort median kthvalue mode".split()},
+    "H": lambda x: x.H,
+    "mT": lambda x: x.mT,
+    "log_softmax": lambda x: F.log_softmax(x, 2),
+    "normalize": lambda x: F.normalize(x),
+    "reflect": lambda x: F.pad(x, (1, 1, 1, 1), mode="reflect"),
+    "circular": lambda x: F.pad(x, (1, 1, 1, 1, 1, 1), mode="circular"),
+    "narrow": lambda x: x.narrow(0, 0, 2),
+    "select": lambda x: x.select(1, 0),
+    "movedim": lambda x: x.movedim(0, 2),
+    "unfold": lambda x: x.unfold(0, 2, 1),
+    "expand": lambda x: x.expand(2, 4),
+    "repeat_interleave": lambda x: x.repeat_interleave(2, 1),
+    "cartesian_prod": lambda x: torch.cartesian_prod(x, x),
+}  # fmt: skip
+
+
+def one_of(f):
+    """f, with parameters that do not come from random numbers, as it is in use."""
+    if isinstance(f, nn.Module):
+        with torch.no_grad():
+            for p in f.parameters():
+                p.copy_(numbers(tuple(p.shape)))
+        f.train(not isinstance(f, nn.Dropout1d))
+    return f
+
+
 def numbers(shape):
     count = math.prod(shape)
     return ((torch.arange(count) * 0.37 + 0.1).sin() * 0.5 + 0.5).reshape(shape)
@@ -81,8 +131,8 @@ def outcome(f, shapes):
 def outcomes():
     """{function: outcomes for all shapes}"""
     return {
-        name: [outcome(f, given) for given in itertools.product(shapes, repeat=count)]
-        for table, shapes, count in ((OF_TWO, SHAPES, 2), (OF_THREE, FEW, 3))
+        f"{name}, {count}": [outcome(one_of(f), given) for given in itertools.product(shapes, repeat=count)]
+        for table, shapes, count in ((OF_ONE, MORE, 1), (OF_TWO, SHAPES, 2), (OF_THREE, FEW, 3))
         for name, f in table.items()
     }
 

@@ -120,11 +120,12 @@ def take_along_dim(x, indices, dim=None):
 @both()
 def index_select(x, dim, index):
     """The slices at these indices along dim."""
+    dim = _axes.one(dim, x.ndim)
     if x.ndim == 0:
         return x.clone()
     if index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
-    where = (slice(None),) * _axes.one(dim, x.ndim) + (reshaped(_whole("index_select", index), (-1,)),)
+    where = (slice(None),) * dim + (reshaped(_whole("index_select", index), (-1,)),)
     return x[where].contiguous()
 
 

@@ -401,6 +401,8 @@ def cdist(x1, x2, p=2.0, compute_mode=None):
 @function()
 def pdist(x, p=2.0):
     """The p-norm distances between all pairs of different rows, in PyTorch's order."""
+    if x.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {x.ndim}D")
     i, j = (wrap(k) for k in td.triu_indices(len(x), 1))
     return norm_of(x[i.to(x.device)] - x[j.to(x.device)], p, -1, False)
 

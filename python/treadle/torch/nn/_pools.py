@@ -187,6 +187,11 @@ def _wanted(name, rank, input, output_size):
     wanted = (output_size,) * rank if not hasattr(output_size, "__len__") else tuple(output_size)
     if len(wanted) == rank and rank > 1 and input.dim() <= rank:
         raise ValueError(f"Input dimension should be at least {rank + 1}, not {input.dim()}")
+    if rank == 1 and input.dim() not in (2, 3):
+        raise RuntimeError(
+            f"Expected 2 to 3 dimensions, but got {input.dim()}-dimensional tensor for argument #1 'self' (while "
+            f"checking arguments for {name})"
+        )
     if any(m is not None and m < 0 for m in wanted):
         raise RuntimeError(f"{name}: elements of output_size must be greater than or equal to 0 but received {wanted}")
     return wanted
