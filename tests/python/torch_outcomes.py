@@ -201,6 +201,52 @@ m=M()
 m.register_full_backward_hook(lambda m,gi,go: print(gi,go))
 a=torch.zeros(1,2,requires_grad=True)
 m(a)[0].sum().backward()
+---
+nn.MaxPool2d(7)(torch.ones(1,512,2,2))
+---
+nn.AvgPool2d(7)(torch.ones(1,512,2,2))
+---
+nn.MaxPool3d(7)(torch.ones(1,512,2,2,2))
+---
+nn.MaxPool2d(7)(torch.ones(512,2,2))
+---
+torch.bmm(torch.ones(2,3,4),torch.ones(2,3,4))
+---
+torch.bmm(torch.ones(2,3,4),torch.ones(3,4,3))
+---
+torch.ones(2,3,4)@torch.ones(2,3,4)
+---
+torch.ones(2,4)@torch.ones(3)
+---
+torch.ones(4)@torch.ones(3)
+---
+torch.ones(5,2,4)@torch.ones(3)
+---
+nn.Dropout1d().eval()(torch.ones(2, 2, 4, 4))
+---
+F.pad(torch.ones(4), (1, 1), mode='reflect')
+---
+nn.BatchNorm2d(3)(torch.ones(1, 2, 5, 5))
+---
+F.triplet_margin_loss(torch.ones(2, 3), torch.ones(2, 3), torch.ones(3))
+---
+F.cosine_embedding_loss(torch.ones(2, 3), torch.ones(2, 3), torch.ones(2, 1))
+---
+F.margin_ranking_loss(torch.ones(2, 1), torch.ones(2, 1), torch.ones(2))
+---
+F.gaussian_nll_loss(torch.ones(2, 3), torch.ones(2, 3), torch.ones(2, 2))
+---
+torch.zeros(()).copy_(torch.ones(1))
+---
+torch.tensor(1.0).argmax(1)
+---
+F.layer_norm(torch.ones(2, 3), (3,), torch.ones(1, 3))
+---
+F.group_norm(torch.ones(2, 4), 2, torch.ones(2))
+---
+torch.cdist(torch.ones(2, 3), torch.ones(2, 4))
+---
+torch.inner(torch.ones(3), torch.ones(2, 4))
 """.split("\n---\n")
 
 

@@ -34,10 +34,8 @@ def _geometry(input, rank, kernel_size, stride, padding, dilation, ceil_mode):
         m = (-(-over // s) if ceil_mode else over // s) + 1
         out.append(m - 1 if ceil_mode and (m - 1) * s >= n + p else m)  # the window begins inside of the input
     if min(out) < 1:
-        raise RuntimeError(
-            f"Given input size: {tuple(input.shape[1:])}. Calculated output size: {tuple(out)}. Output size "
-            "is too small"
-        )
+        given, made = ("x".join(map(str, sizes)) for sizes in (input.shape[1:], (input.size(1), *out)))
+        raise RuntimeError(f"Given input size: ({given}). Calculated output size: ({made}). Output size is too small")
     return kernel, stride, padding, dilation, tuple(out)
 
 
