@@ -123,7 +123,7 @@ bool      pt_axes(PyObject *o, int ndim, uint32_t *out); /* NULL, None: all */
 extern const PyType_Slot pt_number_slots[];
 extern PyMethodDef pt_value_methods[], pt_view_methods[], pt_grad_methods[], pt_grad_functions[], pt_apply_methods[], pt_hook_methods[];
 extern PyMethodDef pt_compose_functions[], pt_each_functions[], pt_layer_functions[];
-extern PyGetSetDef pt_grad_attributes[], pt_view_attributes[];
+extern PyGetSetDef pt_grad_attributes[], pt_leaf_attributes[], pt_view_attributes[];
 PyObject *pt_subscript(PyObject *self, PyObject *key);
 int       pt_ass_subscript(PyObject *self, PyObject *key, PyObject *value);
 PyObject *pt_inplace(td_op op, PyObject *self, const td_varop *x, int n);
