@@ -106,6 +106,7 @@ typedef struct applied {
     td_shape shapes[];
 } applied;
 
+/* A number that a formula names counts as saved, as PyTorch has it: it goes with the rest. */
 static td_status
 fill_names(const td_back *b, const applied *p, uint8_t uses, td_varop *env)
 {
@@ -114,8 +115,10 @@ fill_names(const td_back *b, const applied *p, uint8_t uses, td_varop *env)
             continue;
         if (p->saved[k] >= 0)
             TD_TRY(td_gradfn_saved(b, p->saved[k], &env[k].v));
-        else
+        else {
+            TD_TRY(td_gradfn_check_spent(b->fn));
             env[k] = p->number[k];
+        }
     }
     return TD_OK;
 }

@@ -280,6 +280,14 @@ accumulate_grad(const pass *s, td_var *v, td_var *g)
 {
     td_status st;
 
+    if (v->grad_dtype >= 0) {
+        td_var *cast;
+
+        st = td_var_cast(g, (td_dtype)v->grad_dtype, &cast);
+        td_var_unref(g);
+        TD_TRY(st);
+        g = cast;
+    }
     while (v->busy) /* wait for the other thread's pass, which never waits for this one */
         td_graph_yield();
     v->busy = true;

@@ -109,6 +109,7 @@ td_gradfn_let_go(td_gradfn *f)
         td_var_unref(f->saved[k]);
         f->saved[k] = NULL;
     }
+    f->spent = true;
     if (f->rule->let_go)
         f->rule->let_go(f);
 }
@@ -164,9 +165,11 @@ written_over(const td_gradfn *f, int k)
         f->version[k]);
 }
 
-static td_status
-spent(void)
+td_status
+td_gradfn_check_spent(const td_gradfn *f)
 {
+    if (!f->spent)
+        return TD_OK;
     return td_fail(TD_ERR_STATE,
                    "Trying to backward through the graph a second time (or directly access saved "
                    "tensors after they have already been freed). Saved intermediate values of the "
@@ -182,8 +185,7 @@ td_gradfn_saved(const td_back *b, int k, td_var **out)
     td_var *v = f->saved[k];
     td_edge e = {NULL, NULL, 0};
 
-    if (!v)
-        return spent();
+    TD_TRY(td_gradfn_check_spent(f));
     if (td_var_version(v) != f->version[k])
         return written_over(f, k);
     if (b->graph && f->from[k] == TD_SAVED_RESULT)

@@ -41,6 +41,8 @@ typedef struct td_hook {
     uint32_t out;     /* for a function's hook: the output it concerns */
 } td_hook;
 
+enum { TD_GRAD_OWN = -1, TD_GRAD_ANY = -2 }; /* the dtype of a gradient: the variable's, or whatever comes */
+
 /* td_var - refcounted.  A write in place changes value and history. */
 struct td_var {
     int32_t  refs;
@@ -49,6 +51,7 @@ struct td_var {
     bool     busy;          /* a thread is adding to grad */
     bool     apart;         /* a tensor's `data`, or a view of it: other variables do not know of its writes */
     bool     inference;     /* its storage was made in inference mode: no function may save it */
+    int16_t  grad_dtype;    /* that grad must have, or TD_GRAD_OWN or TD_GRAD_ANY */
     uint32_t out;           /* which of fn's outputs it is */
     uint32_t seen;          /* for a view: the storage's version when fn was set */
     td_array value;
@@ -83,6 +86,7 @@ enum { TD_SAVED_NONE = -2, TD_SAVED_RESULT = -1 }; /* otherwise the index of the
 struct td_gradfn {
     int32_t        refs;
     uint16_t       nin, nout, nsaved;
+    bool           spent; /* a pass has freed what it saved */
     uint64_t       seq;   /* increases with each function; every edge leads to a smaller one */
     const td_rule *rule;
     td_edge       *in;
@@ -143,6 +147,8 @@ td_status td_gradfn_save(td_gradfn *f, int k, td_var *v, int from);
 void      td_gradfn_unref(td_gradfn *f);
 td_gradfn    *td_gradfn_ref(td_gradfn *f);
 void      td_gradfn_let_go(td_gradfn *f); /* frees what it saved */
+/* TD_ERR_STATE, with PyTorch's words, if a pass has freed what f saved. */
+td_status td_gradfn_check_spent(const td_gradfn *f);
 /* The k-th saved value, owned, with its history if b->graph.  TD_ERR_STATE: it was overwritten or freed. */
 td_status td_gradfn_saved(const td_back *b, int k, td_var **out);
 /* Makes the result a variable of f's output (f NULL: no history).  Takes both, also on failure. */
@@ -191,10 +197,11 @@ td_status td_var_cumulate(td_red red, td_var *v, int axis, td_var **out); /* der
 td_status td_var_flip(td_var *v, uint32_t axes, td_var **out); /* a view */
 td_status td_var_to_device(td_var *v, td_dev *d, td_var **out); /* v itself where nothing changes */
 /* The outputs get a history: `run` computes gradients of the inputs from theirs (NULL: none).  Takes object,
- * which `end` frees, also on failure.  out[] receives nout variables on the outputs' storages. */
+ * which `end` frees, also on failure.  `let_go` drops what the object saved (NULL: nothing).  out[] receives nout variables on the outputs' storages. */
 typedef struct td_custom {
     void *object;
     td_status (*run)(void *object, const td_back *b);
+    void (*let_go)(void *object);
     void (*end)(void *object);
 } td_custom;
 td_status td_var_custom(const td_custom *c, const char *name, td_var *const *in, int nin, td_var *const *output, int nout,

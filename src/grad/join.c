@@ -338,6 +338,15 @@ custom_free(td_gradfn *f)
     p->c.end(p->c.object);
 }
 
+static void
+custom_let_go(td_gradfn *f)
+{
+    const custom *p = f->par;
+
+    if (p->c.let_go)
+        p->c.let_go(p->c.object);
+}
+
 td_status
 td_var_custom(const td_custom *c, const char *name, td_var *const *in, int nin,
               td_var *const *output, int nout, td_var **out)
@@ -355,7 +364,7 @@ td_var_custom(const td_custom *c, const char *name, td_var *const *in, int nin,
     p = f->par;
     p->c = *c;
     strncpy(p->name, name, sizeof p->name - 1);
-    p->rule = (td_rule){p->name, custom_back, custom_free, NULL};
+    p->rule = (td_rule){p->name, custom_back, custom_free, custom_let_go};
     f->rule = &p->rule;
     f->object = c->object;
     for (int i = 0; i < nin; i++)

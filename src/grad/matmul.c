@@ -209,16 +209,52 @@ record_matmul(td_var *x, td_var *y, td_gradfn **out)
     return st;
 }
 
-/* Rewords a product of mismatched matrices as PyTorch says it. */
+/* The number of matrices in a product of stacks of shapes a and b, whose leading dims broadcast. */
+static int64_t
+stacked(const td_shape *a, const td_shape *b)
+{
+    int64_t count = 1;
+
+    for (int i = 3; i <= a->ndim || i <= b->ndim; i++) {
+        int64_t m = i <= a->ndim ? a->dim[a->ndim - i] : 1,
+                n = i <= b->ndim ? b->dim[b->ndim - i] : 1;
+
+        count *= m == 1 ? n : m;
+    }
+    return count;
+}
+
+/* Rewords a product of vectors and matrices whose inner sizes differ as PyTorch says it. */
 static td_status
 worded(td_status st, const td_shape *a, const td_shape *b)
 {
-    if (a->ndim != 2 || b->ndim != 2 || a->dim[1] == b->dim[0])
+    int64_t k = a->ndim ? a->dim[a->ndim - 1] : 0, rows = 1,
+            own = b->ndim ? b->dim[b->ndim > 1 ? b->ndim - 2 : 0] : 0;
+
+    if (!a->ndim || !b->ndim || k == own)
         return st;
+    for (int i = 0; i < a->ndim - 1; i++)
+        rows *= a->dim[i];
+    if (a->ndim == 1 && b->ndim == 1)
+        return td_fail(st,
+                       "inconsistent tensor size, expected tensor [%" PRId64 "] and src [%" PRId64
+                       "] to have the same number of elements, but got %" PRId64 " and %" PRId64
+                       " elements respectively",
+                       k, own, k, own);
+    if (b->ndim == 1)
+        return td_fail(st,
+                       "size mismatch, got input (%" PRId64 "), mat (%" PRId64 "x%" PRId64
+                       "), vec (%" PRId64 ")",
+                       rows, rows, k, own);
+    if (b->ndim == 2)
+        return td_fail(st,
+                       "mat1 and mat2 shapes cannot be multiplied (%" PRId64 "x%" PRId64
+                       " and %" PRId64 "x%" PRId64 ")",
+                       rows, k, own, b->dim[1]);
     return td_fail(st,
-                   "mat1 and mat2 shapes cannot be multiplied (%" PRId64 "x%" PRId64 " and %" PRId64
-                   "x%" PRId64 ")",
-                   a->dim[0], a->dim[1], b->dim[0], b->dim[1]);
+                   "Expected size for first two dimensions of batch2 tensor to be: [%" PRId64
+                   ", %" PRId64 "] but got: [%" PRId64 ", %" PRId64 "].",
+                   stacked(a, b), k, stacked(a, b), own);
 }
 
 static td_status

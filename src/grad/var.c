@@ -66,6 +66,7 @@ td_var_new(td_array *a, td_var **out)
     v->refs = 1;
     v->requires_grad = v->retain = v->busy = v->apart = false;
     v->inference = inference;
+    v->grad_dtype = TD_GRAD_OWN;
     v->out = 0;
     v->seen = a->store->version - a->store->aside;
     v->value = *a;

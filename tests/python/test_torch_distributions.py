@@ -53,7 +53,7 @@ def test_draws_are_differentiable(name):
             "InverseGamma": lambda: D.InverseGamma(a, 2.0)}[name]  # fmt: skip
     weight = torch.tensor([1.0, 2.0, -1.0])
     d = make()
-    (expected,) = torch.autograd.grad((d.mean * weight).sum(), a)
+    (expected,) = torch.autograd.grad((d.mean * weight).sum(), a, retain_graph=True)
     (found,) = torch.autograd.grad((d.rsample((20000,)).mean(0) * weight).sum(), a)
     assert found.tolist() == pytest.approx(expected.tolist(), abs=0.03)
 

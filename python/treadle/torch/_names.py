@@ -95,7 +95,7 @@ REFUSED = {
     },
     "torch.Tensor": {
         "as_strided_": "a tensor keeps its shape and strides: take what as_strided gives",
-        "const_data_ptr grad_dtype slice_inverse": _INSIDE,
+        "const_data_ptr slice_inverse": _INSIDE,
         "dequantize int_repr": _QUANTISED,
         "eig lstsq solve symeig": f"{_GONE}: torch.linalg has eig, lstsq, solve and eigh",
         "index": "write tensor[i]",

@@ -137,6 +137,14 @@ class AccumulateGrad:
         return "<AccumulateGrad>"
 
 
+SPENT = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
+    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
+    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
+    "after calling backward."
+)
+
+
 class _Node:
     """A function of the graph that Python runs. The core tells it as `_node` which one it is."""
 
@@ -147,12 +155,19 @@ class _Node:
         """((function, which of its results), …): what made the operands."""
         return _core._grad_next(getattr(self, "_node", None))
 
+    def _let_go(self):
+        """A backward pass that keeps nothing has been through."""
+
 
 class _Saved(_Node):
     """What a backward pass needs of a recorded call: its operands, the arrays of its results, and the versions that
     both had."""
 
     __slots__ = ("function", "inputs", "outputs", "static", "versions", "many")
+
+    def _let_go(self):
+        if not self.function._facts.linear and any(self.function._facts.reads):
+            self.inputs = self.outputs = self.versions = None
 
     def name(self):
         """The name that a tensor's grad_fn shows."""
@@ -163,7 +178,9 @@ class _Saved(_Node):
 
     def values(self):
         """(operands, results). Raises RuntimeError if a program has written to one of them since, and its values are
-        needed."""
+        needed, or if a pass has freed them."""
+        if self.versions is None:
+            raise RuntimeError(SPENT)
         kept = (*self.inputs, *self.outputs)
         of_operands, of_results = self.function._facts.reads
         n = len(self.inputs)

@@ -269,6 +269,8 @@ def stft(
     if return_complex is None and not (x.dtype.is_complex or window is not None and window.dtype.is_complex):
         raise RuntimeError("stft requires the return_complex parameter be given for real inputs")
     hop, win = hop_length or n_fft // 4, win_length or n_fft
+    if x.ndim not in (1, 2):
+        raise RuntimeError(f"stft({list(x.shape)}, n_fft={n_fft}): expected a 1D or 2D tensor")
     if center:
         x = _reflected(x, n_fft // 2, pad_mode)
     w = _window(window, win, n_fft, x)

@@ -199,6 +199,11 @@ def matrix_exp(A):
 def multi_dot(tensors):
     """The product of matrices, in the order that needs the least work. The first and the last may be vectors."""
     parts = list(tensors)
+    for i, p in enumerate(parts):
+        end = i in (0, len(parts) - 1)
+        if not (1 if end else 2) <= p.ndim <= 2:
+            which = ("the first tensor" if i == 0 else "the last tensor") if end else f"tensor {i}"
+            raise RuntimeError(f"multi_dot(): {which} must be {'1D or ' if end else ''}2D but got {p.ndim}D")
     first, last = parts[0].ndim == 1, parts[-1].ndim == 1
     if first:
         parts[0] = parts[0][None]

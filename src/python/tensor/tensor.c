@@ -385,7 +385,8 @@ tensor_gather(void)
 {
     PyMethodDef *const parts[] = {pt_value_methods, pt_view_methods, pt_grad_methods,
                                   pt_hook_methods, pt_apply_methods};
-    const PyGetSetDef *const fields[] = {own_attributes, pt_view_attributes, pt_grad_attributes};
+    const PyGetSetDef *const fields[] = {own_attributes, pt_view_attributes, pt_grad_attributes,
+                                         pt_leaf_attributes};
     const PyType_Slot *const rows[] = {own_slots, pt_number_slots};
 
     py_gather(&(py_table){methods, sizeof methods / sizeof *methods, attributes,

@@ -105,6 +105,8 @@ bool      pt_apply(td_op op, const td_varop *x, int n, td_var **out); /* td_var_
 bool      pt_applied(td_status st); /* of an elementwise operation: false, and an error */
 bool      pt_operands_fit(td_op op, const td_varop *x, int n); /* false, and an error: PyTorch refuses the row */
 bool      pt_has_order(const char *fn, PyObject *error, td_dtype dt); /* false, and error: complex numbers */
+/* Raises error; format has one %U, for the name of value's type. */
+void      pt_wrong_type(PyObject *error, const char *format, PyObject *value);
 PyObject *pt_dtype_object(td_dtype dt);
 bool      pt_dtype(PyObject *o, td_dtype *out);    /* a registered one, or what py_dtype takes */
 bool      pt_dtype_or(PyObject *o, int dflt, int *out);
@@ -121,7 +123,7 @@ bool      pt_axes(PyObject *o, int ndim, uint32_t *out); /* NULL, None: all */
 extern const PyType_Slot pt_number_slots[];
 extern PyMethodDef pt_value_methods[], pt_view_methods[], pt_grad_methods[], pt_grad_functions[], pt_apply_methods[], pt_hook_methods[];
 extern PyMethodDef pt_compose_functions[], pt_each_functions[], pt_layer_functions[];
-extern PyGetSetDef pt_grad_attributes[], pt_view_attributes[];
+extern PyGetSetDef pt_grad_attributes[], pt_leaf_attributes[], pt_view_attributes[];
 PyObject *pt_subscript(PyObject *self, PyObject *key);
 int       pt_ass_subscript(PyObject *self, PyObject *key, PyObject *value);
 PyObject *pt_inplace(td_op op, PyObject *self, const td_varop *x, int n);

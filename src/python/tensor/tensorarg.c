@@ -435,6 +435,16 @@ pt_axes(PyObject *o, int ndim, uint32_t *out)
     return true;
 }
 
+void
+pt_wrong_type(PyObject *error, const char *format, PyObject *value)
+{
+    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(value), "__name__");
+
+    if (name)
+        PyErr_Format(error, format, name);
+    Py_XDECREF(name);
+}
+
 PyObject *
 pt_dtype_object(td_dtype dt)
 {

@@ -36,53 +36,6 @@ requires_grad_(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject
 }
 
 static PyObject *
-get_grad(PyObject *self, void *unused)
-{
-    td_var *v = pt_var(self), *g = v->grad;
-
-    (void)unused;
-    if (!g && !v->requires_grad && !v->retain && td_var_tracked(v) &&
-        PyErr_WarnEx(PyExc_UserWarning,
-                     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. "
-                     "Its .grad attribute won't be populated during autograd.backward(). Call "
-                     ".retain_grad() on it before the backward pass to have its gradient, or ask "
-                     "the leaf Tensor for its own.",
-                     1) < 0)
-        return NULL;
-    return g ? pt_object(td_var_ref(g)) : Py_NewRef(Py_None);
-}
-
-static int
-set_grad(PyObject *self, PyObject *value, void *unused)
-{
-    td_var *v = pt_var(self), *old = v->grad, *g = NULL;
-    char have[256], want[256];
-
-    (void)unused;
-    if (!py_is_none(value)) {
-        if (!pt_is(value)) {
-            PyErr_SetString(PyExc_TypeError, "assigned grad expected to be a Tensor or None");
-            return -1;
-        }
-        g = pt_var(value);
-        if (g == v || !td_shape_eq(&g->value.view.shape, &v->value.view.shape)) {
-            PyErr_Format(PyExc_RuntimeError,
-                         g == v ? "can't assign Variable as its own grad"
-                                : "attempting to assign a gradient of size '%s' to a tensor of "
-                                  "size '%s'. Please ensure that the gradient and the tensor are "
-                                  "the same size",
-                         td_shape_list(&g->value.view.shape, have, sizeof have),
-                         td_shape_list(&v->value.view.shape, want, sizeof want));
-            return -1;
-        }
-        td_var_ref(g);
-    }
-    v->grad = g;
-    td_var_unref(old);
-    return 0;
-}
-
-static PyObject *
 get_is_leaf(PyObject *self, void *unused)
 {
     td_var *v = pt_var(self);
@@ -285,7 +238,6 @@ get_grad_fn(PyObject *self, void *unused)
 
 PyGetSetDef pt_grad_attributes[] = {
     {"requires_grad", get_requires_grad, set_requires_grad, "Are operations on it recorded?", NULL},
-    {"grad", get_grad, set_grad, "The gradient that backward passes have left, or None.", NULL},
     {"grad_fn", get_grad_fn, NULL, "What made it, or None.", NULL},
     {"is_leaf", get_is_leaf, NULL, "Was it made by the program, not by a recorded operation?",
      NULL},

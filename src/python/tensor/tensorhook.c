@@ -36,29 +36,53 @@ hook_failed(void)
     return td_fail(TD_ERR_CALLER, "a function of the program's failed in a backward pass");
 }
 
+/* What a hook gave, r, in the place of g.  NULL: the exception is set. */
+static td_var *
+replacement(PyObject *f, PyObject *r, const td_var *g)
+{
+    td_var *v = pt_is(r) ? pt_var(r) : NULL;
+    td_dtype was = td_array_dtype(&g->value);
+    PyObject *name;
+
+    if (!v) {
+        pt_wrong_type(PyExc_TypeError, "expected Variable, but hook returned '%U'", r);
+        return NULL;
+    }
+    if (td_array_dtype(&v->value) == was && td_shape_eq(&v->value.view.shape, &g->value.view.shape))
+        return td_var_ref(v);
+    name = PyObject_GetAttrString(f, "__name__");
+    if (!name) {
+        PyErr_Clear();
+        name = PyUnicode_FromString("<unknown>");
+    }
+    if (name && td_array_dtype(&v->value) != was)
+        PyErr_Format(PyExc_RuntimeError,
+                     "hook '%S' has changed the type of value (was torch.%sTensor got "
+                     "torch.%sTensor)",
+                     name, td_grad_word(was), td_grad_word(td_array_dtype(&v->value)));
+    else if (name)
+        PyErr_Format(PyExc_RuntimeError, "hook '%S' has changed the size of value", name);
+    Py_XDECREF(name);
+    return NULL;
+}
+
 static td_status
 hook_before(td_hook *h, td_var **g)
 {
     PyObject *arg = pt_object(td_var_ref(*g)), *f = Py_NewRef((PyObject *)h->object);
     PyObject *r = arg ? PyObject_CallFunctionObjArgs(f, arg, NULL) : NULL;
 
-    Py_XDECREF(arg);
-    Py_DECREF(f);
-    if (!r)
-        return hook_failed();
-    if (r != Py_None) {
-        td_var *changed;
+    td_var *changed = r && r != Py_None ? replacement(f, r, *g) : NULL;
+    bool ok = r && (r == Py_None || changed);
 
-        if (!pt_tensor_arg("hook", r, &changed)) {
-            Py_DECREF(r);
-            return hook_failed();
-        }
-        td_var_ref(changed);
+    Py_XDECREF(arg);
+    Py_XDECREF(r);
+    Py_DECREF(f);
+    if (changed) {
         td_var_unref(*g);
         *g = changed;
     }
-    Py_DECREF(r);
-    return TD_OK;
+    return ok ? TD_OK : hook_failed();
 }
 
 static td_status
@@ -67,12 +91,14 @@ after(td_hook *h, td_var *v)
     PyObject *arg = pt_object(td_var_ref(v)), *f = Py_NewRef((PyObject *)h->object);
     PyObject *r = arg ? PyObject_CallFunctionObjArgs(f, arg, NULL) : NULL;
 
+    bool ok = r && (r == Py_None || pt_is(r));
+
     Py_XDECREF(arg);
     Py_DECREF(f);
-    if (!r)
-        return hook_failed();
-    Py_DECREF(r);
-    return TD_OK;
+    if (r && !ok)
+        pt_wrong_type(PyExc_TypeError, "expected Variable, but hook returned '%U'", r);
+    Py_XDECREF(r);
+    return ok ? TD_OK : hook_failed();
 }
 
 static void
@@ -192,6 +218,17 @@ custom_end(void *object)
     Py_DECREF((PyObject *)object);
 }
 
+/* The object drops what it saved; nobody waits for an exception of that. */
+static void
+custom_let_go(void *object)
+{
+    PyObject *r = PyObject_CallMethod(PyTuple_GetItem(object, 0), "_let_go", NULL);
+
+    if (!r)
+        PyErr_WriteUnraisable(object);
+    Py_XDECREF(r);
+}
+
 /* _grad_next(capsule): the next_functions of a function with a backward of its own; () when it is gone. */
 static PyObject *
 custom_next(PyObject *module, PyObject *capsule)
@@ -261,13 +298,14 @@ results(PyObject *r, const td_back *b)
     }
     for (int i = 0; i < b->fn->nin && ok; i++) {
         PyObject *one = PyTuple_GetItem(all, i);
-        td_var *g;
 
         if (one == Py_None)
             continue;
-        ok = pt_tensor_arg("backward", one, &g);
+        ok = pt_is(one);
         if (ok)
-            b->in[i] = td_var_ref(g);
+            b->in[i] = td_var_ref(pt_var(one));
+        else
+            pt_wrong_type(PyExc_RuntimeError, "expected Variable or None (got %U)", one);
     }
     Py_XDECREF(all);
     return ok;
@@ -285,14 +323,15 @@ custom_run(void *object, const td_back *b)
     return ok ? TD_OK : hook_failed();
 }
 
-/* _grad_custom(object, backward, inputs, outputs, name="Custom"): inputs hold Tensors and None */
+/* _grad_custom(object, backward, inputs, outputs, name="Custom"): inputs hold Tensors and None; object._let_go() is
+ * called when a pass frees what was saved */
 static PyObject *
 custom(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     PyObject *keep[2] = {NULL}, *r = NULL, *capsule = NULL;
     td_var **set[2] = {NULL}, **out = NULL;
     const char *name = nargs > 4 ? PyUnicode_AsUTF8AndSize(args[4], NULL) : "Custom";
-    td_custom c = {.run = custom_run, .end = custom_end};
+    td_custom c = {.run = custom_run, .let_go = custom_let_go, .end = custom_end};
     int n[2] = {0};
     bool ok = nargs >= 4 && name;
 

@@ -203,6 +203,7 @@ written(const char *fn, PyObject *self, PyObject *from)
     td_var *v = pt_var(self), *moved = NULL;
     td_varop x;
     int ours = pt_operand(from, &x);
+    char have[256], want[256];
     bool ok;
 
     if (!ours)
@@ -210,6 +211,13 @@ written(const char *fn, PyObject *self, PyObject *from)
                      (PyObject *)Py_TYPE(from));
     if (ours <= 0 || !pt_held(&x, td_array_dtype(&v->value)))
         return NULL;
+    if (x.v && x.v->value.view.shape.ndim > v->value.view.shape.ndim) {
+        PyErr_Format(PyExc_RuntimeError,
+                     "output with shape %s doesn't match the broadcast shape %s",
+                     td_shape_list(&v->value.view.shape, have, sizeof have),
+                     td_shape_list(&x.v->value.view.shape, want, sizeof want));
+        return NULL;
+    }
     ok = !x.v || pt_ok(td_var_to_device(x.v, td_array_dev(&v->value), &moved));
     x.v = moved;
     ok = ok && pt_ok(td_var_store(v, &x));

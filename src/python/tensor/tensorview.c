@@ -144,7 +144,7 @@ get_reversed(PyObject *self, void *matrices)
 {
     int axes[TD_MAXDIM], n = shape_of(self)->ndim;
 
-    if (matrices && n < 2) {
+    if (matrices && n == 1) {
         PyErr_Format(
             PyExc_RuntimeError,
             "tensor.mT is only supported on matrices or batches of matrices. Got %d-D tensor.", n);

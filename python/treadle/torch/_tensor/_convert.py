@@ -372,11 +372,18 @@ def __dir__(self):
 
 # ---- what is true of tensors ----
 
+
+def _adjoint(self):
+    if self.ndim not in (0, 2):
+        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor.")
+    return self.t().conj() if self.ndim else self
+
+
 _FACTS = {
     "is_cuda": lambda self: self.device.type == "cuda",
     "is_cpu": lambda self: self.device.type == "cpu",
     "layout": lambda self: strided_layout,
-    "H": lambda self: self.t().conj() if self.ndim else self,
+    "H": _adjoint,
     "mH": lambda self: self.transpose(-2, -1).conj(),
     "real": lambda self: _part(self, "real") if self.dtype.is_complex else self,
     "imag": lambda self: _imag(self),

@@ -46,6 +46,8 @@ def trapezoid(y, x=None, *, dx=1, dim=-1):
     if x is None:
         ends = y.narrow(dim, 0, 1) + y.narrow(dim, y.shape[dim] - 1, 1)
         return (y.sum(dim) - ends.squeeze(dim) * 0.5) * dx
+    if x.ndim == 1 and x.shape[0] != y.shape[dim]:
+        raise RuntimeError("trapezoid: There must be one `x` value for each sample point")
     return _steps(y, x, dx, dim).sum(dim) / 2
 
 

@@ -85,6 +85,8 @@ def _fits(name, x, places, dim):
 @both()
 def gather(x, dim, index, *, sparse_grad=False):
     """x[i, index[i, j], …] for each element of index, which replaces the coordinate along dim."""
+    if index.numel() and max(x.ndim, 1) != max(index.ndim, 1):
+        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
     if x.ndim == 0 or index.ndim == 0:
         return reshaped(reshaped(x, (-1,))[_whole("gather", reshaped(index, (-1,)))], tuple(index.shape))
     dim = _axes.one(dim, x.ndim)
@@ -102,6 +104,13 @@ def take_along_dim(x, indices, dim=None):
         raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype._word}")
     if dim is None:
         return ravel(x)[ravel(indices)]
+    if x.ndim != indices.ndim:
+        raise RuntimeError(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+            f"{x.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
+        )
+    if x.ndim == 0:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = _axes.one(dim, x.ndim)
     shape = joint_shape(*(tuple(1 if i == dim else n for i, n in enumerate(t.shape)) for t in (x, indices)))
     x = expand(x, tuple(x.shape[i] if i == dim else n for i, n in enumerate(shape)))
@@ -111,11 +120,12 @@ def take_along_dim(x, indices, dim=None):
 @both()
 def index_select(x, dim, index):
     """The slices at these indices along dim."""
+    dim = _axes.one(dim, x.ndim)
     if x.ndim == 0:
         return x.clone()
     if index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
-    where = (slice(None),) * _axes.one(dim, x.ndim) + (reshaped(_whole("index_select", index), (-1,)),)
+    where = (slice(None),) * dim + (reshaped(_whole("index_select", index), (-1,)),)
     return x[where].contiguous()
 
 
@@ -260,7 +270,8 @@ def index_add_(self, dim, index, source, *, alpha=1):
             f"index_add_(): self ({self.dtype}) and source ({source.dtype}) must have the same scalar type"
         )
     d = _axes.one(dim, self.ndim)
-    if source.ndim and [*source.shape[:d], *source.shape[d + 1 :]] != [*self.shape[:d], *self.shape[d + 1 :]]:
+    own, other = ([*t.shape[:d], *t.shape[d + 1 :]] for t in (self, source))
+    if source.ndim != self.ndim or own != other:
         raise RuntimeError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
             f"{list(self.shape)} source.shape = {list(source.shape)}"
@@ -273,7 +284,19 @@ def index_add_(self, dim, index, source, *, alpha=1):
 @_with_a_dim
 def index_copy_(self, dim, index, source):
     """Write source's slices to self's slices at these indices along dim."""
-    self[(slice(None),) * _axes.one(dim, self.ndim) + (_whole("index_copy_", index),)] = source
+    d = _axes.one(dim, self.ndim)
+    if source.ndim != self.ndim and source.ndim and self.ndim:
+        raise IndexError(
+            "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
+            f"dimensionality ({source.ndim}), destination dimensionality ({self.ndim})"
+        )
+    own, other = ([*t.shape[:d], *t.shape[d + 1 :]] for t in (self, source))
+    if own != other:
+        raise RuntimeError(
+            "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
+            f"{own} at dimension {d} and source slice shape: {other} at dimension 0."
+        )
+    self[(slice(None),) * d + (_whole("index_copy_", index),)] = source
     return self
 
 
@@ -316,6 +339,8 @@ def scatter_(self, dim, index, src=None, *, value=None, reduce=None):
 def scatter_add_(self, dim, index, src):
     """self[i, index[i, j], …] += src[i, j, …]."""
     d = _axes.one(dim, self.ndim)
+    if not index.numel():
+        return self
     _fits("scatter_add", self, index, d)
     src = _cut(src, index, self.dtype)
     with _in_range():

@@ -14,9 +14,10 @@ _LONG, _INT = _dtypes.DTYPES["int64"], _dtypes.DTYPES["int32"]
 def argsort(x, dim=-1, descending=False, stable=False):
     """The indices that would sort the tensor along dim."""
     _dtypes.want_order("sort", x, TypeError)
+    dim = _axes.one(dim, x.ndim)
     if x.ndim == 0:
         return x.new_zeros((), dtype=_LONG)
-    return laid_like(_places(array(x.detach()), _axes.one(dim, x.ndim), descending), x)
+    return laid_like(_places(array(x.detach()), dim, descending), x)
 
 
 def _places(a, dim, descending):

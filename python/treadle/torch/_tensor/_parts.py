@@ -327,9 +327,10 @@ def rot90(x, k=1, dims=(0, 1)):
 def unfold(x, dimension, size, step):
     """A view of windows of `size` elements along dimension, `step` apart. The windows' elements are a new last
     dimension."""
+    d = _axes.one(dimension, x.ndim)
     if x.ndim == 0:
         return unfold(reshaped(x, (1,)), 0, size, step)[0]
-    d, a = _axes.one(dimension, x.ndim), array(x)
+    a = array(x)
     if size > x.shape[d]:
         raise RuntimeError(f"maximum size for tensor at dimension {d} is {x.shape[d]} but size is {size}")
     if step <= 0:
@@ -384,6 +385,9 @@ def meshgrid(*tensors, indexing=None):
 @function(out=False)
 def cartesian_prod(*tensors):
     """All combinations of an element of each, as rows."""
+    for x in tensors:
+        if x.ndim != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape {list(x.shape)}")
     if len(tensors) == 1:
         return tensors[0]
     return stack([ravel(x) for x in meshgrid(*tensors, indexing="ij")], 1)
@@ -392,6 +396,8 @@ def cartesian_prod(*tensors):
 @function(out=False)
 def combinations(input, r=2, with_replacement=False):
     """All combinations of r elements, one in a row."""
+    if input.ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(input.shape)}")
     some = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     places = list(some(range(len(input)), r))
     if not places:
@@ -402,9 +408,17 @@ def combinations(input, r=2, with_replacement=False):
 # ---- images ----
 
 
+def _of_pixels(name, x):
+    if x.ndim < 3:
+        raise RuntimeError(
+            f"{name} expects input to have at least 3 dimensions, but got input with {x.ndim} dimension(s)"
+        )
+
+
 @function()
 def pixel_shuffle(x, upscale_factor):
     """Rearrange channels (*, C r r, H, W) into a finer grid of pixels (*, C, H r, W r)."""
+    _of_pixels("pixel_shuffle", x)
     r, (*lead, c, h, w) = upscale_factor, x.shape
     n = len(lead)
     x = reshaped(x, (*lead, c // (r * r), r, r, h, w))
@@ -414,6 +428,7 @@ def pixel_shuffle(x, upscale_factor):
 @function()
 def pixel_unshuffle(x, downscale_factor):
     """Rearrange pixels (*, C, H r, W r) into channels (*, C r r, H, W)."""
+    _of_pixels("pixel_unshuffle", x)
     r, (*lead, c, h, w) = downscale_factor, x.shape
     n = len(lead)
     x = reshaped(x, (*lead, c, h // r, r, w // r, r))
@@ -423,6 +438,8 @@ def pixel_unshuffle(x, downscale_factor):
 @function()
 def channel_shuffle(x, groups):
     """Deal the channels (dimension 1) out to groups in turn."""
+    if x.ndim < 3:
+        raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(x.shape)}")
     b, c, *rest = x.shape
     return apart(reshaped(transpose(reshaped(x, (b, groups, c // groups, *rest)), 1, 2), (b, c, *rest)), x)
 

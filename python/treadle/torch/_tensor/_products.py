@@ -77,6 +77,11 @@ def inner(x, other):
     """Sums of products along the last dimensions."""
     if x.ndim == 0 or other.ndim == 0:
         return x * other
+    if x.shape[-1] != other.shape[-1]:
+        raise RuntimeError(
+            "inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(x.shape)} and {list(other.shape)}"
+        )
     return tensordot(x, other, ([-1], [-1]))
 
 
@@ -89,6 +94,20 @@ def outer(x, vec2):
             f"{x.ndim if x.ndim != 1 else vec2.ndim}-D"
         )
     return x[:, None] * vec2[None, :]
+
+
+def _spread(x, shape):
+    """x. Raises RuntimeError if it does not expand to the product's shape: PyTorch does not make the product larger."""
+    shape = tuple(shape)
+    for d in range(1, x.ndim + 1):
+        want = shape[-d] if d <= len(shape) else None
+        if x.shape[-d] not in (1, want) or want is None:
+            raise RuntimeError(
+                f"The expanded size of the tensor ({want}) must match the existing size ({x.shape[-d]}) at "
+                f"non-singleton dimension {len(shape) - d}.  Target sizes: {list(shape)}.  Tensor sizes: "
+                f"{list(x.shape)}"
+            )
+    return x
 
 
 def _sum(x, product, beta, alpha):
@@ -108,35 +127,36 @@ def _sum(x, product, beta, alpha):
 @factors_first("beta", "alpha")
 def addmm(x, mat1, mat2, *, beta=1, alpha=1):
     """beta * x + alpha * mat1 @ mat2."""
-    return _sum(x, mm(mat1, mat2), beta, alpha)
+    return _sum(_spread(x, (*mat1.shape[:1], *mat2.shape[-1:])), mm(mat1, mat2), beta, alpha)
 
 
 @both()
 @factors_first("beta", "alpha")
 def addmv(x, mat, vec, *, beta=1, alpha=1):
     """beta * x + alpha * mat @ vec."""
-    return _sum(x, mv(mat, vec), beta, alpha)
+    return _sum(_spread(x, mat.shape[:1]), mv(mat, vec), beta, alpha)
 
 
 @both()
 @factors_first("beta", "alpha")
 def addr(x, vec1, vec2, *, beta=1, alpha=1):
     """beta * x + alpha * outer(vec1, vec2)."""
-    return _sum(x, outer(vec1, vec2), beta, alpha)
+    return _sum(_spread(x, (*vec1.shape, *vec2.shape)), outer(vec1, vec2), beta, alpha)
 
 
 @both()
 @factors_first("beta", "alpha")
 def baddbmm(x, batch1, batch2, *, beta=1, alpha=1):
     """beta * x + alpha * batch1 @ batch2, for each matrix."""
-    return _sum(x, bmm(batch1, batch2), beta, alpha)
+    return _sum(_spread(x, (*batch1.shape[:2], *batch2.shape[2:])), bmm(batch1, batch2), beta, alpha)
 
 
 @both()
 @factors_first("beta", "alpha")
 def addbmm(x, batch1, batch2, *, beta=1, alpha=1):
     """beta * x + alpha times the sum over all products of two stacks of matrices."""
-    return _sum(x, reduce("sum", bmm(batch1, batch2), 0, False), beta, alpha)
+    total = reduce("sum", bmm(batch1, batch2), 0, False)
+    return _sum(_spread(x, total.shape), total, beta, alpha)
 
 
 # ---- sums over chosen dimensions ----
@@ -153,9 +173,7 @@ def tensordot(a, b, dims=2):
     ours, theirs = [_axes.one(d, a.ndim) for d in ours], [_axes.one(d, b.ndim) for d in theirs]
     for i, j in zip(ours, theirs, strict=True):
         if 1 in (a.shape[i], b.shape[j]):  # one side broadcasts: its element times the other's sum
-            a, b = (
-                t if t.shape[d] == 1 else cast(reduce("sum", t, d, True), t.dtype) for t, d in ((a, i), (b, j))
-            )
+            a, b = (t if t.shape[d] == 1 else cast(reduce("sum", t, d, True), t.dtype) for t, d in ((a, i), (b, j)))
         if a.shape[i] != b.shape[j]:
             raise RuntimeError(
                 f"contracted dimensions need to match, but first has size {a.shape[i]} in dim {i} and second has "
@@ -372,12 +390,19 @@ def renorm(x, p, dim, maxnorm):
 @function()
 def cdist(x1, x2, p=2.0, compute_mode=None):
     """The p-norm distances between all rows of two matrices."""
+    for i, t in enumerate((x1, x2), 1):
+        if t.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, X{i} got: {t.ndim}D")
+    if x1.shape[-1] != x2.shape[-1]:
+        raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}")
     return norm_of(x1[..., :, None, :] - x2[..., None, :, :], p, -1, False)
 
 
 @function()
 def pdist(x, p=2.0):
     """The p-norm distances between all pairs of different rows, in PyTorch's order."""
+    if x.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {x.ndim}D")
     i, j = (wrap(k) for k in td.triu_indices(len(x), 1))
     return norm_of(x[i.to(x.device)] - x[j.to(x.device)], p, -1, False)
 

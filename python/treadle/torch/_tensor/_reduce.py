@@ -248,9 +248,10 @@ def _arg(name):
         if dim is None:
             r = wrap(getattr(td, name)(array(x).reshape(-1)))
             return r.reshape([1] * x.ndim) if keepdim else r
+        dim = _axes.one(dim, x.ndim)
         if x.ndim == 0:
             return x.new_zeros((), dtype=_LONG)
-        return wrap(getattr(td, name)(array(x), axis=_axes.one(dim, x.ndim), keepdims=keepdim))
+        return wrap(getattr(td, name)(array(x), axis=dim, keepdims=keepdim))
 
     f.__name__ = f.__qualname__ = name
     f.__doc__ = f"Where the {name[3:]} along dim is, counted from 0 (None: in the flattened tensor)."
@@ -273,9 +274,9 @@ def _max_or_min(name, two, arg, all_of):
         if dim is None:
             return all_of(x)
         kind = named(name, "values indices")
+        dim = _axes.one(dim, x.ndim)
         if x.ndim == 0:
             return kind(x.clone(), x.new_zeros((), dtype=_LONG))
-        dim = _axes.one(dim, x.ndim)
         return kind(*_picked(x, arg(x, dim, True), dim, keepdim))
 
     f.__name__ = f.__qualname__ = name
@@ -459,14 +460,16 @@ quantile, nanquantile = _quantile("quantile", _all_or_none), _quantile("nanquant
 def cumsum(x, dim, *, dtype=None):
     """Running sums along dim; integers add up as int64."""
     x = x.to(dtype) if dtype is not None else x.to(_LONG) if x.dtype._kind in "bui" else x
-    return cast(cumulate("sum", x, _axes.one(dim, x.ndim)), x.dtype) if x.ndim else x.clone()
+    dim = _axes.one(dim, x.ndim)
+    return cast(cumulate("sum", x, dim), x.dtype) if x.ndim else x.clone()
 
 
 @both()
 def cumprod(x, dim, *, dtype=None):
     """Running products along dim."""
     x = x.to(dtype) if dtype is not None else x.to(_LONG) if x.dtype._kind in "bui" else x
-    return cast(_cumprod(x.contiguous(), dim=_axes.one(dim, x.ndim)), x.dtype) if x.ndim else x.clone()
+    dim = _axes.one(dim, x.ndim)
+    return cast(_cumprod(x.contiguous(), dim=dim), x.dtype) if x.ndim else x.clone()
 
 
 @derived("Cumprod")
@@ -491,10 +494,9 @@ def _(inputs, r, g, *, dim):
 def _running(name, better):
     def f(x, dim):
         _dtypes.want_order(name, x)
-        kind = named(name, "values indices")
+        kind, dim = named(name, "values indices"), _axes.one(dim, x.ndim)
         if x.ndim == 0:
             return kind(x.clone(), x.new_zeros((), dtype=_LONG))
-        dim = _axes.one(dim, x.ndim)
         a = array(x.detach())
         best = (td.maximum if better == "max" else td.minimum).accumulate(a, axis=dim)
         at = td.arange(a.shape[dim], device=a.device).reshape([-1 if i == dim else 1 for i in range(a.ndim)])
@@ -514,9 +516,9 @@ cummax, cummin = _running("cummax", "max"), _running("cummin", "min")
 def logcumsumexp(x, dim):
     """log(cumsum(exp(x))), computed without overflow. Each pass adds sums that are twice as far
     apart, so that a sum is relative to its own neighbours and not to a maximum of all elements."""
+    dim, step = _axes.one(dim, x.ndim), 1
     if x.ndim == 0:
         return x.clone()
-    dim, step = _axes.one(dim, x.ndim), 1
     n = x.shape[dim]
     while step < n:
         later = logaddexp(x.narrow(dim, step, n - step), x.narrow(dim, 0, n - step))

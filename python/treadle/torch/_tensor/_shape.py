@@ -395,6 +395,8 @@ def _below(x, diagonal):
 @function()
 def vander(x, N=None, increasing=False):
     """The powers of x as the N columns of a matrix."""
+    if x.ndim != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
     n = len(x) if N is None else N
     powers = wrap(td.arange(n, device=array(x).device))
     return apply("power", x[:, None], powers if increasing else n - 1 - powers)

@@ -4,6 +4,7 @@ import functools
 
 from ... import _core
 from .. import _modules
+from .._prim import SPENT as _SPENT
 from .._prim import Tensor, _Node
 from .._prim import check_version as _check_version
 from .._prim import recording as _recording
@@ -25,13 +26,18 @@ class FunctionCtx(_Node):
 
     @property
     def saved_tensors(self):
-        """What save_for_backward was given. RuntimeError: one was written to since."""
+        """What save_for_backward was given. RuntimeError: one was written to since, or a pass has freed them."""
+        if self._saved is None:
+            raise RuntimeError(_SPENT)
         for t, version in self._saved:
             if t is not None and t._version != version:
                 _check_version(t, version)
         return tuple(t for t, _ in self._saved)
 
     saved_variables = saved_tensors
+
+    def _let_go(self):
+        self._saved = None
 
     def save_for_forward(self, *tensors):
         """Save tensors for jvp. Nothing calls jvp here."""

@@ -233,7 +233,11 @@ def _channels(dims):
     def call(input, p=0.5, training=True, inplace=False):
         n = input.dim()
         if dims == 1 and n not in usual:
-            raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {n}D input.")
+            raise RuntimeError(
+                f"dropout1d: Expected 2D or 3D input, but received a {n}D input. Note that dropout1d exists to provide "
+                "channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional batch "
+                "dimension (i.e. 2D or 3D inputs)."
+            )
         if n not in usual:
             warnings.warn(
                 f"{name}: Received a {n}-D input to {name}, which is deprecated and will result in an error in a "

@@ -25,6 +25,14 @@ def _old(size_average, reduce, reduction):
     return _reduction.legacy_get_string(size_average, reduce) if given else reduction
 
 
+def _within(loss, other):
+    """Raise RuntimeError if an operand that is multiplied into the loss in place would make it larger."""
+    if isinstance(other, torch.Tensor):
+        both = torch.broadcast_shapes(loss.shape, other.shape)
+        if both != loss.shape:
+            raise RuntimeError(f"output with shape {list(loss.shape)} doesn't match the broadcast shape {list(both)}")
+
+
 def _pair(name, input, target):
     if input.shape != target.shape:
         warnings.warn(
@@ -89,9 +97,7 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     d = _difference("huber_loss", input, target)
     if not input.is_floating_point():
-        raise RuntimeError(
-            f"result type {d.dtype._word} can't be cast to the desired output type {input.dtype._word}"
-        )
+        raise RuntimeError(f"result type {d.dtype._word} can't be cast to the desired output type {input.dtype._word}")
     far = d.abs() >= delta
     square = torch.where(far, 0.0, d) ** 2
     loss = torch.where(far, delta * (d.abs() - 0.5 * delta), 0.5 * square).to(input.dtype)
@@ -113,6 +119,7 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
         if anywhere(~((input.detach() >= 0) & (input.detach() <= 1))):
             raise RuntimeError("all elements of input should be between 0 and 1")
     loss = _crossed(input, target)
+    _within(loss, weight)
     return reduced(loss if weight is None else loss * weight, _old(size_average, reduce, reduction))
 
 
@@ -139,6 +146,8 @@ def binary_cross_entropy_with_logits(
     if input.shape != target.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     _not_whole("binary_cross_entropy_with_logits", target)
+    for factor in (weight, pos_weight):
+        _within(input, factor)
     if pos_weight is None:
         loss = (1 - target) * input - logsigmoid(input)
     else:
@@ -338,9 +347,7 @@ def cross_entropy(
             return _entropy_checked(input, target, ignore_index, reduction)
     _suits(weight, input, input.size(dim))
     if dim and target.dim() and input.size(0) != target.size(0):
-        raise ValueError(
-            f"Expected input batch_size ({input.size(0)}) to match target batch_size ({target.size(0)})."
-        )
+        raise ValueError(f"Expected input batch_size ({input.size(0)}) to match target batch_size ({target.size(0)}).")
     if not classes and input.shape != target.shape:
         raise RuntimeError(
             f"expected target dtype to be Long or Byte, but got {target.dtype._word} (probabilities have the input's "
@@ -372,7 +379,7 @@ def _soft(logp, target, weight, reduction, smoothing, dim):
     if weight is not None:
         target = target * weight.reshape((1,) * dim + (-1,) + (1,) * (logp.dim() - dim - 1))
     loss = -(logp * target).sum(dim)
-    return loss.sum() / max(loss.numel(), 1) if reduction == "mean" else reduced(loss, reduction)
+    return loss.sum() / loss.numel() if reduction == "mean" else reduced(loss, reduction)
 
 
 # ---- pairs and margins ----
@@ -387,17 +394,31 @@ def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=No
 
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """log(1 + exp(-target * input)), for targets 1 and -1."""
+    _within(input, target)
     return reduced(-logsigmoid(target * input).to(input.dtype), _old(size_average, reduce, reduction))
 
 
 def margin_ranking_loss(input1, input2, target, margin=0.0, size_average=None, reduce=None, reduction="mean"):
     """max(0, margin - target * (input1 - input2)), for targets 1 and -1."""
+    if not input1.dim() == input2.dim() == target.dim():
+        raise RuntimeError(
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
+            f"{input1.shape}, input2: {input2.shape}, target: {target.shape} "
+        )
     loss = (-target * (input1 - input2) + margin).clamp(min=0)
     return reduced(loss, _old(size_average, reduce, reduction))
 
 
 def cosine_embedding_loss(input1, input2, target, margin=0.0, size_average=None, reduce=None, reduction="mean"):
     """1 - cos(input1, input2) where target is 1, max(0, cos - margin) where it is -1."""
+    dims = target.dim()
+    if dims > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if not input1.dim() == input2.dim() == dims + 1:
+        raise RuntimeError(
+            f"{dims}D target tensor expects {dims + 1}D input tensors, but found inputs with sizes "
+            f"{list(input1.shape)} and {list(input2.shape)}."
+        )
     sizes = ((input1 * input1).sum(-1) + 1e-12) * ((input2 * input2).sum(-1) + 1e-12)
     cos = (input1 * input2).sum(-1) / sizes.sqrt()
     loss = torch.where(target == 1, 1 - cos, 0.0) + torch.where(target == -1, (cos - margin).clamp(min=0), 0.0)
@@ -410,6 +431,11 @@ def triplet_margin_loss(
     """max(0, margin + |anchor - positive| - |anchor - negative|). Distances are p-norms."""
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
+    if not anchor.dim() == positive.dim() == negative.dim():
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
+            f"anchor {anchor.dim()}D, positive {positive.dim()}D, and negative {negative.dim()}D inputs"
+        )
     near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = torch.minimum(far, pairwise_distance(positive, negative, p, eps))
@@ -446,7 +472,8 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
 def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
     """The mean over classes of the binary cross entropy of input, which holds logits, and target."""
     loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
-    loss = (loss if weight is None else loss * weight).mean(-1)
+    dim = input.dim() - 1
+    loss = (loss if weight is None else loss * weight).sum(dim) / input.size(dim)
     return reduced(loss, _old(size_average, reduce, reduction))
 
 
@@ -464,12 +491,14 @@ def poisson_nll_loss(
 def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"):
     """(log(var) + (input - target)² / var) / 2. var is held above eps. The gradient ignores that bound."""
     var = torch.full_like(input, var) if isinstance(var, float) else var
-    if var.shape != input.shape and var.dim() == input.dim() - 1:
-        var = var.unsqueeze(-1)
-    if var.dim() not in (0, input.dim()) or any(m not in (1, n) for n, m in zip(input.shape, var.shape)):
-        raise ValueError(f"var is of incorrect size: {list(var.shape)} beside {list(input.shape)}")
     if anywhere(var < 0):
         raise ValueError("var has negative entry/entries")
+    if var.shape != input.shape:
+        others = [m for n, m in zip(input.shape, var.shape) if n != m]
+        if input.shape[:-1] == var.shape:
+            var = var.unsqueeze(-1)
+        elif var.dim() != input.dim() or sum(others) != 1:
+            raise ValueError("var is of incorrect size")
     var = var + (var.clamp(min=eps) - var).detach()
     d = input - target
     loss = 0.5 * (torch.log(var) + d * d / var)

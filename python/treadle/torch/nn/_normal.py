@@ -25,6 +25,23 @@ def _in_float32(f, mixed=False):
     return call
 
 
+def _like_shape(shape, weight, bias=None):
+    """Raise RuntimeError if the factors have not the normalised shape."""
+    for name, t in (("weight", weight), ("bias", bias)):
+        if t is not None and tuple(t.shape) != shape:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape {list(t.shape)} and "
+                f"normalized_shape = {list(shape)}"
+            )
+
+
+def _one_for_each(count, **given):
+    """Raise RuntimeError if a tensor does not hold one element for each channel, in one dimension."""
+    for name, t in given.items():
+        if t is not None and tuple(t.shape) != (count,):
+            raise RuntimeError(f"{name} should contain {count} elements not {t.numel()}")
+
+
 def _affine(x, weight, bias, shape):
     """x * weight + bias, in x's dtype."""
     dtype = x.dtype
@@ -46,7 +63,13 @@ def _scaled(x, dims, eps):
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     """Give the last dims mean 0 and variance 1, then multiply by weight and add bias, which have their shape."""
     shape = tuple(normalized_shape)
-    if tuple(input.shape[input.dim() - len(shape) :]) != shape:
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+            "normalized_shape = []"
+        )
+    _like_shape(shape, weight, bias)
+    if tuple(input.shape[max(0, input.dim() - len(shape)) :]) != shape:
         raise RuntimeError(
             f"Given normalized_shape={list(shape)}, expected input with shape "
             f"[*{''.join(f', {n}' for n in shape)}], but got input of size{list(input.shape)}"
@@ -60,7 +83,8 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     shape = tuple(normalized_shape)
     if not shape:
         raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, but got normalized_shape = []")
-    if tuple(input.shape[input.dim() - len(shape) :]) != shape:
+    _like_shape(shape, weight)
+    if tuple(input.shape[max(0, input.dim() - len(shape)) :]) != shape:
         raise RuntimeError(f"Given normalized_shape={list(shape)}, got input of size{list(input.shape)}")
     eps = torch.finfo(input.dtype).eps if eps is None else eps
     input = input.contiguous()
@@ -81,6 +105,12 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
             f"Expected number of channels in input to be divisible by num_groups, but got input of shape "
             f"{list(input.shape)} and num_groups={num_groups}"
         )
+    for name, t in (("weight", weight), ("bias", bias)):
+        if t is not None and tuple(t.shape) != (c,):
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of "
+                f"shape {list(t.shape)} and input of shape {list(input.shape)}"
+            )
     each = c // num_groups * math.prod(input.shape[2:])
     x = _scaled(input.reshape(n, num_groups, each), (2,), eps).reshape(tuple(input.shape))
     return _affine(x, weight, bias, (1, c, *[1] * (input.dim() - 2)))
@@ -99,6 +129,9 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     """
     if training and eps <= 0:
         raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
+    if input.dim() > 1 and input.numel():
+        given = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
+        _one_for_each(input.size(1), **given)
     return _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 
@@ -133,6 +166,9 @@ def instance_norm(
     shape = (1, -1, *[1] * (input.dim() - 2))
     if not use_input_stats:
         return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+    if math.prod(input.shape[2:]) == 1:
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
+    _one_for_each(input.size(1), running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
     dims = tuple(range(2, input.dim()))
     if running_mean is not None or running_var is not None:
         with torch.no_grad():

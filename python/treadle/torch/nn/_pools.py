@@ -34,10 +34,8 @@ def _geometry(input, rank, kernel_size, stride, padding, dilation, ceil_mode):
         m = (-(-over // s) if ceil_mode else over // s) + 1
         out.append(m - 1 if ceil_mode and (m - 1) * s >= n + p else m)  # the window begins inside of the input
     if min(out) < 1:
-        raise RuntimeError(
-            f"Given input size: {tuple(input.shape[1:])}. Calculated output size: {tuple(out)}. Output size "
-            "is too small"
-        )
+        given, made = ("x".join(map(str, sizes)) for sizes in (input.shape[1:], (input.size(1), *out)))
+        raise RuntimeError(f"Given input size: ({given}). Calculated output size: ({made}). Output size is too small")
     return kernel, stride, padding, dilation, tuple(out)
 
 
@@ -187,6 +185,11 @@ def _wanted(name, rank, input, output_size):
     wanted = (output_size,) * rank if not hasattr(output_size, "__len__") else tuple(output_size)
     if len(wanted) == rank and rank > 1 and input.dim() <= rank:
         raise ValueError(f"Input dimension should be at least {rank + 1}, not {input.dim()}")
+    if rank == 1 and input.dim() not in (2, 3):
+        raise RuntimeError(
+            f"Expected 2 to 3 dimensions, but got {input.dim()}-dimensional tensor for argument #1 'self' (while "
+            f"checking arguments for {name})"
+        )
     if any(m is not None and m < 0 for m in wanted):
         raise RuntimeError(f"{name}: elements of output_size must be greater than or equal to 0 but received {wanted}")
     return wanted

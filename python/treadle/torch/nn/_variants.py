@@ -57,6 +57,8 @@ def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0:
         return input
+    if input.dim() < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     low = -1.7580993408473766  # selu's limit for large negative numbers
     if p == 1:
         out = input * 0

@@ -149,6 +149,14 @@ def pad(input, pad, mode="constant", value=None):
         return Pad.apply(input, pads, 0.0 if value is None else value)
     if mode not in ("reflect", "replicate", "circular"):
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    if input.dim() not in (len(pads) + 1, len(pads) + 2) or len(pads) > 3:
+        raise NotImplementedError(
+            f"Padding size {len(pad)} is not supported for {input.dim()}D input tensor.\n"
+            "Supported combinations for non-constant padding:\n"
+            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
+        )
     given = input
     for i, (a, b) in enumerate(pads):
         dim = input.dim() - len(pads) + i
@@ -179,7 +187,12 @@ def _mirrored(k, n, mode):
 
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
     """The windows as columns: (N, C, H, W) to (N, C * kernel, places)."""
-    rank = input.dim() - 2 if input.dim() > 2 else 2
+    rank = 2
+    if input.dim() not in (3, 4) or not all(input.shape[-3:]):
+        raise RuntimeError(
+            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, "
+            f"but got: {list(input.shape)}"
+        )
     if input.dim() == 3:
         return unfold(input.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0)
     kernel, stride = spread(kernel_size, rank, "kernel_size"), spread(stride, rank, "stride")
@@ -202,6 +215,11 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
 
 def fold_columns(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     """The adjoint of unfold: columns (N, C * kernel, places), added up into (N, C, *output_size)."""
+    if input.dim() not in (2, 3) or not all(input.shape[-2:]):
+        raise RuntimeError(
+            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for "
+            f"input, but got: {list(input.shape)}"
+        )
     if input.dim() == 2:
         return fold_columns(input.unsqueeze(0), output_size, kernel_size, dilation, padding, stride).squeeze(0)
     size = spread(output_size, 2, "output_size")

@@ -32,7 +32,7 @@ def number_steps(optimizer, group):
     for p in group["params"]:
         if p.grad is None:
             continue
-        at = state[p].get("step", 0)
+        at = dict.get(state[p], "step", 0)
         if not isinstance(at, torch.Tensor) or at.device != p.device:
             if _core._capturing():
                 raise begins(optimizer)
@@ -42,7 +42,7 @@ def number_steps(optimizer, group):
             at = fresh[key]
         state[p]["step"] = raised[id(at)] = at
     for p in group["params"]:  # parameters that skip this step get a tensor of their own
-        if p.grad is None and id(state.get(p, {}).get("step")) in raised:
+        if p.grad is None and id(dict.get(state.get(p, {}), "step")) in raised:
             state[p]["step"] = state[p]["step"].clone()
     for at in raised.values():
         at.add_(1)

@@ -4,6 +4,7 @@ import math
 
 from ... import torch
 from ..._public import dir_of as _dir_of
+from . import _counted
 from .optimizer import Optimizer, count, kept, number, options
 
 
@@ -65,8 +66,9 @@ class Adam(Optimizer):
 
     def _begin(self, group, p, state):
         names = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if group["amsgrad"] else ("exp_avg", "exp_avg_sq")
+        step = count(state, group["capturable"])
         _zeros(state, p, *names)
-        return names, count(state, group["capturable"])
+        return names, step
 
     def _numbers(self, group, t):
         lr, (b1, b2), decay = number(group["lr"]), map(number, group["betas"]), group["weight_decay"]
@@ -151,7 +153,8 @@ class NAdam(Optimizer):
         t, lr, (b1, b2) = count(state), number(group["lr"]), map(number, group["betas"])
         start, grad = _decayed(group, p, grad)
         now, then = (b1 * (1 - 0.5 * 0.96 ** (k * group["momentum_decay"])) for k in (t, t + 1))
-        product = state["mu_product"] = kept(number(state.get("mu_product", 1.0)) * kept(now))
+        product = kept(number(dict.get(state, "mu_product", 1.0)) * kept(now))
+        _counted.put(state, "mu_product", product)
         m, v = _moments(state, p, grad, (b1, b2))
         move = grad * (lr * (1 - now) / (1 - product)) + m * (lr * then / (1 - product * then))
         p.copy_(start - move / ((v * (1 / (1 - b2**t))).sqrt() + group["eps"]))
@@ -212,8 +215,8 @@ class Adamax(Optimizer):
         super().__init__(params, options(locals()))
 
     def _update(self, group, p, grad, state):
-        _zeros(state, p, "exp_avg", "exp_inf")
         t, lr, (b1, b2) = count(state), number(group["lr"]), map(number, group["betas"])
+        _zeros(state, p, "exp_avg", "exp_inf")
         _, grad = _decayed(group, p, grad)
         m = _mean(state, "exp_avg", grad, b1)
         u = state["exp_inf"] = torch.maximum(state["exp_inf"] * b2, grad.abs() + group["eps"])
@@ -248,7 +251,7 @@ class Adagrad(Optimizer):
     def _begun(group, p, state):
         if "sum" not in state:
             first = group["initial_accumulator_value"]
-            state["step"] = state.get("step", 0)
+            _counted.put(state, "step", number(dict.get(state, "step", 0)))
             state["sum"] = torch.full_like(p.detach(), complex(first, first) if p.is_complex() else first)
 
     def share_memory(self):
@@ -287,8 +290,8 @@ class Adadelta(Optimizer):
         super().__init__(params, options(locals()))
 
     def _update(self, group, p, grad, state):
-        _zeros(state, p, "square_avg", "acc_delta")
         count(state)
+        _zeros(state, p, "square_avg", "acc_delta")
         rho, eps, (_, grad) = group["rho"], group["eps"], _decayed(group, p, grad)
         v = _mean(state, "square_avg", grad * grad, rho)
         delta = (state["acc_delta"] + eps).sqrt() / (v + eps).sqrt() * grad
@@ -324,8 +327,8 @@ class RMSprop(Optimizer):
             *(["momentum_buffer"] if group["momentum"] else []),
             *(["grad_avg"] if group["centered"] else []),
         ]
-        _zeros(state, p, *names)
         count(state)
+        _zeros(state, p, *names)
         lr, a, (_, grad) = number(group["lr"]), group["alpha"], _decayed(group, p, grad)
         v = _mean(state, "square_avg", grad * grad, a)
         if group["centered"]:

@@ -19,10 +19,8 @@ from ... import _core, torch
 from .. import _modules
 from .._tensor._settle import settle
 from ..nn.modules._hooks import Handle
-from . import _recorded
+from . import _counted, _recorded
 from ._each import Each
-
-_COUNTS = ("step", "eta", "mu", "mu_product")  # numbers in the state
 
 
 class _Required:
@@ -128,7 +126,7 @@ class Optimizer:
                 f"{torch.typename(params)}"
             )
         self.defaults = defaults
-        self.state = defaultdict(dict)
+        self.state = self._no_state()
         self.param_groups = []
         self._optimizer_step_pre_hooks, self._optimizer_step_post_hooks = OrderedDict(), OrderedDict()
         groups = list(params)
@@ -208,15 +206,17 @@ class Optimizer:
             else:
                 self._update(group, p, grad, state)
             touched.append(p)
-            touched.extend(v for v in state.values() if isinstance(v, torch.Tensor) and v.dim())
+            touched.extend(v for v in dict.values(state) if isinstance(v, torch.Tensor) and v.dim())
 
     def _update_parts(self, group, p, grad, state):
         """The real and imaginary parts of complex numbers are parameters of their own. The state keeps them as complex
         numbers."""
         p, grad = torch.view_as_real(p), torch.view_as_real(grad)
-        parts = {k: torch.view_as_real(v) if torch.is_tensor(v) and v.is_complex() else v for k, v in state.items()}
+        parts = type(state)(
+            (k, torch.view_as_real(v) if torch.is_tensor(v) and v.is_complex() else v) for k, v in dict.items(state)
+        )
         self._update(group, p, grad, parts)
-        for k, v in parts.items():
+        for k, v in dict.items(parts):
             state[k] = torch.view_as_complex(v) if torch.is_tensor(v) and v.shape == p.shape else v
 
     def _apply(self, group, touched):
@@ -236,7 +236,7 @@ class Optimizer:
         recording = _core._capturing()
         if recording and fresh:
             raise _recorded.begins(self)
-        settle([v for state in fresh for v in state.values() if isinstance(v, torch.Tensor)])
+        settle([v for state in fresh for v in dict.values(state) if isinstance(v, torch.Tensor)])
         for (names, step, kind, _), these in rows.items():
             if kind.is_complex:  # views: their parts are parameters of their own
                 these = [tuple(map(torch.view_as_real, row)) for row in these]
@@ -292,13 +292,11 @@ class Optimizer:
                     "params": [numbers[id(p)] for p in group["params"]],
                 }
             )
-        state = {numbers[id(p)]: {k: self._shown(k, v) for k, v in s.items()} for p, s in self.state.items() if s}
+        state = {numbers[id(p)]: {k: _counted.shown(v) for k, v in dict.items(s)} for p, s in self.state.items() if s}
         return {"state": state, "param_groups": groups}
 
-    def _shown(self, key, value):
-        """A value of the state as state_dict gives it: PyTorch's optimizers keep their counts in tensors."""
-        counts = self._counts and key in _COUNTS and type(value) in (int, float)
-        return torch.tensor(float(value)) if counts else value
+    def _no_state(self):
+        return defaultdict(_counted.Counted if self._counts else dict)
 
     def load_state_dict(self, state_dict):
         """Take over options and state. The values of the parameters are not part of these. Raises ValueError if the
@@ -314,16 +312,21 @@ class Optimizer:
         for own, other in zip(self.param_groups, saved):
             params.update(zip(other["params"], own["params"]))
             own.update({k: copy.deepcopy(v) for k, v in other.items() if k != "params"})
-        self.state = defaultdict(dict)
+        self.state = self._no_state()
         for key, values in state_dict["state"].items():
             if key in params:
-                self.state[params[key]] = {k: _placed(v, params[key], k) for k, v in values.items()}
+                self.state[params[key]].update((k, _placed(v, params[key], k)) for k, v in values.items())
         self.__setstate__({"state": self.state, "param_groups": self.param_groups})
 
     def __setstate__(self, state):
         """Take over the attributes of a copy, or what load_state_dict has loaded. Subclasses add options that older
         files lack."""
         self.__dict__.update(state)
+        if self._counts and type(self.state) is defaultdict and self.state.default_factory is dict:  # of a file
+            states = self._no_state()
+            for p, held in self.state.items():
+                states[p].update(held)
+            self.state = states
 
     def __repr__(self):
         text = type(self).__name__ + " ("
@@ -337,7 +340,7 @@ def _placed(value, p, key):
     """A copy of a state's value on p's device. Floats get p's dtype."""
     if not isinstance(value, torch.Tensor):
         return copy.deepcopy(value)
-    if key in _COUNTS:
+    if key in _counted.COUNTS:
         return value.detach().clone() if key == "step" else value.item()
     dtype = p.dtype if value.is_floating_point() and p.is_floating_point() else value.dtype
     return value.detach().to(device=p.device, dtype=dtype).clone()
@@ -346,9 +349,10 @@ def _placed(value, p, key):
 def count(state, tensor=False):
     """The number of this step, from 1. The state keeps it. tensor: the one that _recorded.number_steps created."""
     if tensor:
-        return state["step"]
-    state["step"] = int(number(state.get("step", 0))) + 1
-    return state["step"]
+        return dict.__getitem__(state, "step")
+    step = int(number(dict.get(state, "step", 0))) + 1
+    _counted.put(state, "step", step)
+    return step
 
 
 __getattr__, __dir__ = _modules.refusing("torch.optim.optimizer")

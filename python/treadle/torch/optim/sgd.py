@@ -2,6 +2,7 @@
 
 from ... import torch
 from .. import _modules
+from . import _counted
 from .optimizer import Optimizer, count, kept, number, options
 
 
@@ -76,14 +77,16 @@ class ASGD(Optimizer):
 
     def _update(self, group, p, grad, state):
         if "ax" not in state:
-            state.update(ax=torch.zeros_like(p), eta=kept(number(group["lr"])), mu=1.0)
+            for name, value in (("step", 0), ("eta", kept(number(group["lr"]))), ("mu", 1)):
+                _counted.put(state, name, value)
+            state["ax"] = torch.zeros_like(p)
         t, lr = count(state), number(group["lr"])
         grad = grad + p * group["weight_decay"] if group["weight_decay"] else grad
-        eta, mu = number(state["eta"]), number(state["mu"])
+        eta, mu = (number(dict.get(state, name)) for name in ("eta", "mu"))
         p.copy_(p * (1 - group["lambd"] * eta) - grad * eta)
         state["ax"] = state["ax"] + (p - state["ax"]) * mu if mu != 1 else p.clone()
-        state["eta"] = kept(lr / (1 + group["lambd"] * lr * t) ** group["alpha"])
-        state["mu"] = kept(1 / max(1, t - group["t0"]))
+        _counted.put(state, "eta", kept(lr / (1 + group["lambd"] * lr * t) ** group["alpha"]))
+        _counted.put(state, "mu", kept(1 / max(1, t - group["t0"])))
 
 
 class Rprop(Optimizer):
@@ -108,10 +111,10 @@ class Rprop(Optimizer):
         super().__init__(params, options(locals()))
 
     def _update(self, group, p, grad, state):
+        count(state)
         if "prev" not in state:
             state["prev"] = torch.zeros_like(p)
             state["step_size"] = torch.full_like(p, number(group["lr"]))
-        count(state)
         (less, more), (low, high) = group["etas"], group["step_sizes"]
         turn = grad * state["prev"]
         size = state["step_size"]

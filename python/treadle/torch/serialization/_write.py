@@ -4,6 +4,7 @@ import collections
 import io
 import os
 import pickle
+import types
 import zipfile
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from ... import torch
 from .._prim import whole_storage
 from ..nn.parameter import Parameter
 from ..sparse import SparseTensor
+from . import _whole
 from ._elements import _CLASS_OF, tensor_bytes
 from ._safetensors import save_safetensors
 
@@ -39,6 +41,7 @@ class _Pickler(pickle._Pickler):  # Python's own class, because C's wants global
     def __init__(self, file, protocol):
         super().__init__(file, protocol)
         self.arrays, self.storages = [], {}
+        self.names = {}  # of classes and functions of ours; one object each, so that a pickle says it once
 
     def persistent_id(self, obj):
         if not isinstance(obj, _Stored):
@@ -62,7 +65,20 @@ class _Pickler(pickle._Pickler):  # Python's own class, because C's wants global
             return _Name("torch", "device"), (obj.type,) if obj.index is None else (obj.type, obj.index)
         if isinstance(obj, torch.Size):
             return _Name("torch", "Size"), (tuple(obj),)
+        if isinstance(obj, torch.nn.Module):
+            make, args, state, *rest = (*obj.__reduce_ex__(2), None)[:5]
+            return make, args, _whole.module_state(obj, state) if isinstance(state, dict) else state, *rest
         return NotImplemented
+
+    def save_global(self, obj, name=None):
+        found = _whole.home(obj)
+        if found and not found[0]:
+            _whole.warn_of(found[1])
+        if not found or not found[0]:
+            return super().save_global(obj, name)
+        return self.save(self.names.setdefault(found, _Name(*found)))
+
+    dispatch = {**pickle._Pickler.dispatch, types.FunctionType: save_global}  # how Python's own class finds methods
 
     def _storage(self, tensor, number, flat):
         """(number of the record, count of elements) of the tensor's storage. Tensors of one storage share a record."""

@@ -1,6 +1,7 @@
 """Handles of hooks, and hooks on the gradients of a module."""
 
 import itertools
+import warnings
 import weakref
 
 from .... import torch
@@ -62,39 +63,89 @@ class _Watch(torch.autograd.Function):
 
 
 def _watched(see, values):
-    """values, which is a tensor or a tuple with tensors. ``see`` gets the gradients of its tensors."""
+    """values, which is a tensor or a tuple with tensors, and whether it has a history. ``see`` gets a gradient for each
+    value, None for what is no tensor."""
     alone = isinstance(values, torch.Tensor)
     values = (values,) if alone else tuple(values)
     places = [i for i, v in enumerate(values) if isinstance(v, torch.Tensor)]
     if not torch.is_grad_enabled() or not any(values[i].requires_grad for i in places):
         return values[0] if alone else values, False
+
+    def spread(grads):
+        whole = [None] * len(values)
+        for i, g in zip(places, grads):
+            whole[i] = g
+        got = see(tuple(whole))
+        return tuple(got[i] for i in places)
+
     new = list(values)
-    for i, t in zip(places, _Watch.apply(see, *(values[i] for i in places))):
+    for i, t in zip(places, _Watch.apply(spread, *(values[i] for i in places))):
         new[i] = t
     return new[0] if alone else tuple(new), True
+
+
+def _replaced(grads, hooks, call, hook_name, what):
+    """The gradients after hooks that may give others, as PyTorch takes them."""
+    for hook in list(hooks.values()):
+        got = call(hook, grads)
+        if got is None:
+            continue
+        if len(got) != len(grads):
+            raise RuntimeError(
+                f"{hook_name} returned an invalid number of {what}, got {len(got)}, but expected {len(grads)}"
+            )
+        for old, new in zip(grads, got):
+            if isinstance(old, torch.Tensor) and isinstance(new, torch.Tensor) and old.shape != new.shape:
+                raise RuntimeError("hook 'hook' has changed the size of value")
+        grads = tuple(got)
+    return grads
 
 
 def grad_hooked(module, forward, args, kwargs):
     """forward(*args, **kwargs), with the module's hooks on the gradients of its outputs and inputs."""
     if not (module._backward_hooks or module._backward_pre_hooks):
         return forward(*args, **kwargs)
-    outputs = []
-
-    def run(grads, call):
-        for hook in list((module._backward_hooks if call else module._backward_pre_hooks).values()):
-            got = hook(module, grads, tuple(outputs)) if call else hook(module, grads)
-            if got is not None:
-                grads = got if isinstance(got, tuple) else (got,)
-        return grads
+    outputs = []  # the gradients of the outputs, once they are known
 
     def see_outputs(grads):
-        outputs[:] = run(grads, False)
-        if not watched:  # no hook waits for the gradients of the inputs
-            run((None,) * len(args), True)
+        outputs[:] = _replaced(
+            grads, module._backward_pre_hooks, lambda hook, g: hook(module, g), "Backward pre hook", "grad_output"
+        )
+        if not watched and module._backward_hooks:  # no hook waits for the gradients of the inputs
+            _see_no_inputs(module, (None,) * len(args), tuple(outputs))
         return tuple(outputs)
 
-    args, watched = _watched(lambda grads: run(grads, True), args)
+    def see_inputs(grads):
+        if not outputs:  # a result that is neither a tensor nor a tuple
+            return grads
+        given = tuple(outputs)
+        outputs.clear()
+        return _replaced(
+            grads, module._backward_hooks, lambda hook, g: hook(module, g, given), "Backward hook", "grad_input"
+        )
+
+    args, watched = _watched(see_inputs, args)
     result = forward(*args, **kwargs)
     if isinstance(result, (torch.Tensor, tuple)):
-        result, _ = _watched(see_outputs, result)
+        return _watched(see_outputs, result)[0]
+    warnings.warn(
+        "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but received "
+        f"{type(result)}",
+        stacklevel=4,
+    )
     return result
+
+
+def _see_no_inputs(module, grads, outputs):
+    warnings.warn(
+        "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs "
+        "require gradients.",
+        stacklevel=2,
+    )
+    for hook in list(module._backward_hooks.values()):
+        got = hook(module, grads, outputs)
+        if got is not None and not (isinstance(got, tuple) and all(g is None for g in got)):
+            raise RuntimeError(
+                "Backward hook for Modules where no input requires gradient should always return None or None for all "
+                "gradients."
+            )

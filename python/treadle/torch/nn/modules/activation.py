@@ -204,7 +204,7 @@ class _Dropout(Module):
         self.p, self.inplace = p, inplace
 
     def forward(self, input):
-        return self._call(input, self.p, self.training, self.inplace) if self.training else input
+        return self._call(input, self.p, self.training, self.inplace)
 
     def extra_repr(self):
         return f"p={self.p}, inplace={self.inplace}"
@@ -237,6 +237,8 @@ class Softmax2d(Module):
     """Softmax over the channels of (N, C, H, W) or (C, H, W)."""
 
     def forward(self, input):
+        if input.dim() not in (3, 4):
+            raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
         return F.softmax(input, -3)
 
 
