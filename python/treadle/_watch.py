@@ -49,9 +49,40 @@ class _Finder:
         return spec
 
 
+class _NumPysModules:
+    """The last finder. `import treadle.ma` and `from treadle.lib.recfunctions import …` mean NumPy's public modules
+    where treadle has none of that name."""
+
+    def find_spec(self, name, path=None, target=None):
+        top, _, below = name.partition(".")
+        if top != "treadle" or "._" in name:
+            return None
+        from importlib.machinery import ModuleSpec
+
+        try:
+            found = import_module(f"numpy.{below}")
+        except ModuleNotFoundError:
+            return None
+        return ModuleSpec(name, _Given(found), is_package=hasattr(found, "__path__"))
+
+
+class _Given:
+    """The loader of a module that is there: it takes the place of the module that the import has made."""
+
+    def __init__(self, module):
+        self.module = module
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        sys.modules[module.__name__] = self.module
+
+
 def watch():
     """Register treadle's arrays with the watched libraries: now if they are imported, otherwise on their import."""
     for name in _WATCHED:
         if name in sys.modules:
             _register(name, sys.modules[name])
     sys.meta_path.insert(0, _Finder())
+    sys.meta_path.append(_NumPysModules())
