@@ -273,7 +273,30 @@ class Deep(Info):
     def __getitem__(self, key):
         return super().__getitem__(key)
 
+class Own(np.ndarray):
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
+        plain = lambda values: tuple(v.view(np.ndarray) if isinstance(v, Own) else v for v in values)
+        if out:
+            kwargs["out"] = plain(out)
+        r = super().__array_ufunc__(ufunc, method, *plain(inputs), **kwargs)
+        return np.asarray(r).view(Own) if isinstance(r, np.ndarray) else r
+
+class Named(np.ndarray):
+    def __array_wrap__(self, r, context=None, return_scalar=False):
+        return np.ndarray.__array_wrap__(self, r, context, return_scalar)
+
+    def __getitem__(self, key):
+        return np.ndarray.__getitem__(self, key)
+
+    def total(self):
+        return np.ndarray.sum(np.ndarray.view(self, np.ndarray))
+
+def written(x):
+    x.view(np.ndarray)[0] = 7
+    return x
+
 a = Info([1.0, 2.0, 3.0], "m")
+o, n = (np.array([1.0, 2.0, 3.0]).view(cls) for cls in (Own, Named))
 b = np.arange(3.0)
 p = Plain(3)
 p[:] = 4
@@ -284,7 +307,12 @@ p[:] = 4
     "text",
     "a.twice() | a + b | b + a | b * a | np.sin(a) | np.add(b, a) | a[1:] | np.sum(a) | a.mean() | np.concatenate([a, b]) | p | "
     "p + b | np.sqrt(p) | np.dot(a, b) | b[np.argsort(a)] | Deep(b, 1)[:2] | np.where(a > 1, a, b) | np.zeros_like(a) | "
-    "np.asarray(a) | a.copy() | b == a | b @ a | -a | np.maximum(a, b) | np.cumsum(a) | a.reshape(3, 1) * b".split(" | "),
+    "np.asarray(a) | a.copy() | b == a | b @ a | -a | np.maximum(a, b) | np.cumsum(a) | a.reshape(3, 1) * b | "
+    "a.view(np.ndarray) + 1 | a.view(type=np.ndarray) | a.view('i8', np.ndarray) | a.view('i8') | Deep(b).view(np.ndarray) | "
+    "b.view(np.ndarray) | b.view('i8', np.ndarray) | b.view(Info) | written(a) | written(o) | o + 1 | np.sin(o) | b + o | "
+    "np.add(o, 1, out=o) | o.__iadd__(1) | np.add.reduce(o) | n + 1 | n[1:] | n.total() | np.ndarray.mean(a) | "
+    "np.ndarray.mean(b) | np.ndarray.__add__(a, b) | np.ndarray.astype(a, int) | issubclass(Info, np.ndarray) | "
+    "isinstance(np.ma.array([1.0]), np.ndarray)".split(" | "),
 )
 def test_classes_that_programs_derive(text):
     kinds = []
@@ -298,6 +326,65 @@ def test_classes_that_programs_derive(text):
     theirs, ours = kinds
     assert ours[1:] == theirs[1:]
     assert ours[0] == theirs[0] or {ours[0], theirs[0]} <= {"ndarray", "float64"}
+
+
+class _Reflects:
+    __array_priority__ = 10
+
+    def __radd__(self, x):
+        return type(x).__name__, float(x.sum())
+
+    __rmul__ = __rsub__ = __radd__
+
+
+class _Asked:
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        return ufunc.__name__, method, len(inputs), sorted(kwargs), len(kwargs.get("out", ()))
+
+
+OTHERS = {
+    "masked": np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0]),
+    "matrix": np.matrix([1.0, 2.0, 3.0]),
+    "long doubles": np.array([1, 2, 3], np.longdouble),
+    "objects": np.array([1, 2, 3], object),
+    "another order": np.array([1.0, 2.0, 3.0], ">f8"),
+    "date": np.datetime64("2020-01-01"),
+    "decimal": decimal.Decimal(2),
+    "word": "a",
+    "None": None,
+    "reflects": _Reflects(),
+    "asked": _Asked(),
+    "numpy's": np.array([1.0, 2.0, 3.0]),
+}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+@pytest.mark.parametrize("dtype", ["f8", "i8", "?"])
+def test_writing_in_place_beside_another_class(dtype, other):
+    """x op= y writes into x, or y's class answers, as in NumPy."""
+    for op in "+= -= *= /= //= **= &=".split():
+        answers = []
+        for lib in (np, td):
+            x = lib.array([1, 2, 3], dtype=dtype)
+            scope = {"x": x, "y": OTHERS[other]}
+            try:
+                exec(f"x {op} y", scope)
+                r = scope["x"]
+                answers.append((r is x, x.tolist(), type(r).__name__, r.tolist() if hasattr(r, "tolist") else r))
+            except Exception as error:
+                answers.append(isinstance(error, TypeError))
+        assert answers[0] == answers[1], (op, answers)
+
+
+@pytest.mark.parametrize("kind", ["csr_matrix", "csr_array", "coo_array", "lil_matrix", "dia_array"])
+def test_operators_beside_scipys_sparse_matrices(kind):
+    sparse = pytest.importorskip("scipy.sparse")
+    host = np.array([[1.0, 2.0], [3.0, 5.0]])
+    for text in "x + s | s + x | x - s | s - x | x * s | s * x | x @ s | s @ x | s / x | x == s | s == x | s != x | x < s | s > x | s @ x[0] | x[0, 0] * s".split(" | "):
+        theirs, ours = (eval(text, {"s": getattr(sparse, kind)(host * 2), "x": x}) for x in (host, td.asarray(host)))
+        assert sparse.issparse(ours) == sparse.issparse(theirs), text
+        ours, theirs = ((v.toarray() if sparse.issparse(v) else np.asarray(v)).tolist() for v in (ours, theirs))
+        assert ours == theirs, text
 
 
 def test_polynomials_of_objects():

@@ -28,7 +28,11 @@ def ufunc(name, refusal):
     row = getattr(numpy, name.partition(".")[0], None)
     if not isinstance(row, numpy.ufunc):
         raise refusal
-    return functools.partial(_call, name, refusal)
+    if "." in name:
+        return functools.partial(_call, name, refusal)
+    return lambda *args, **kwargs: _call(
+        name, refusal, *args[: row.nin], **(kwargs if len(args) == row.nin else {**kwargs, "out": args[row.nin :]})
+    )
 
 
 def method(name, refusal):
@@ -65,16 +69,58 @@ def _method(name, /, x, *args, **kwargs):
 
 
 def is_instance(x):
-    """Whether x, an array of NumPy's, counts as a treadle.ndarray: it holds no numbers, or is of a class of the
-    program's."""
-    return x.dtype.char not in _host._DTYPES or not x.dtype.isnative or hasattr(x, "_td_of_program")
+    """Whether x, an array of NumPy's, counts as a treadle.ndarray: it holds no numbers, or is of a derived class."""
+    return type(x) is not numpy.ndarray or x.dtype.char not in _host._DTYPES or not x.dtype.isnative
+
+
+def is_subclass(cls):
+    """Whether cls, a class of NumPy's arrays, is derived from treadle.ndarray or from a class that NumPy derives."""
+    return cls is not numpy.ndarray
+
+
+class _Derived(numpy.ndarray):
+    """The base of classes that programs derive from treadle.ndarray. Their objects and the work on them are NumPy's."""
+
+    _td_of_program = True
+
+    def view(self, *args, **kwargs):
+        """numpy.ndarray.view. Where treadle.ndarray is asked for it is treadle's array over the same memory."""
+        asked = _core.ndarray_of_programs in (*args, *kwargs.values())
+        args = (numpy.ndarray if a is _core.ndarray_of_programs else a for a in args)
+        kwargs = {k: numpy.ndarray if a is _core.ndarray_of_programs else a for k, a in kwargs.items()}
+        r = numpy.ndarray.view(self, *args, **kwargs)
+        if not asked or is_instance(r):
+            return r
+        return _core.from_dlpack(r) if r.flags.writeable else _core.asarray(r)
+
+
+class _Overriding(_Derived):
+    """The base of derived classes with an __array_ufunc__ of their own, which calls this one through super()."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        theirs = functools.partial(super().__array_ufunc__, ufunc, method)
+        return _host.fallback(f"numpy.{ufunc.__name__}", theirs, inputs, kwargs, _WHY, quiet=True)
 
 
 def subclass(name, bases, namespace, **keywords):
-    """The class that a program derives from treadle.ndarray: one of numpy.ndarray, whose objects and the work on them
-    are NumPy's."""
-    own = tuple(numpy.ndarray if b is _core.ndarray_of_programs else b for b in bases)
-    return type(name, own, {**namespace, "_td_of_program": True}, **keywords)
+    """The class that a program derives from treadle.ndarray."""
+    base = _Overriding if "__array_ufunc__" in namespace else _Derived
+    return type(name, tuple(base if b is _core.ndarray_of_programs else b for b in bases), namespace, **keywords)
+
+
+@functools.cache
+def unbound(name, own):
+    """treadle.ndarray.<name>, which programs call with an array of treadle's or of a derived class. own: the method of
+    treadle's arrays, None if there is none."""
+    theirs = getattr(_Derived, name, None)
+    if own is None or theirs is None:
+        return own or theirs
+
+    @functools.wraps(own)
+    def method(self, /, *args, **kwargs):
+        return (theirs if isinstance(self, numpy.ndarray) else own)(self, *args, **kwargs)
+
+    return method
 
 
 def new(cls, *args, **kwargs):

@@ -251,6 +251,23 @@ number_binary(td_op op, PyObject *x, PyObject *y)
     return py_done(r, st);
 }
 
+/* x op= y, y being of a foreign class or no number: as NumPy does it, who writes into x. */
+static PyObject *
+inplace_object(td_op op, PyObject *x, PyObject *y)
+{
+    PyObject *f, *r;
+
+    if (PyErr_Occurred() && (!py_asks_numpy() || !PyErr_ExceptionMatches(py.no_numbers)))
+        return NULL;
+    if (!py_asks_numpy())
+        return Py_NewRef(Py_NotImplemented);
+    PyErr_Clear();
+    f = py_package("treadle._numpy._members", "inplace_object");
+    r = f ? PyObject_CallFunction(f, "sOO", td_optab[op].name, x, y) : NULL;
+    Py_XDECREF(f);
+    return r;
+}
+
 /* A number does not change, as NumPy's scalars do not: `x += y` then is `x = x + y`. */
 static PyObject *
 number_inplace(td_op op, PyObject *self, PyObject *y)
@@ -258,15 +275,17 @@ number_inplace(td_op op, PyObject *self, PyObject *y)
     PyObject *const o[2] = {self, y};
     td_status st;
     py_args g;
-    int ours;
+    int other;
 
     if (py_is_number((py_ndarray *)self))
         return Py_NewRef(Py_NotImplemented);
     if (!py_writable((py_ndarray *)self))
         return NULL;
-    ours = py_args_fill(&g, op, o, 2);
-    if (ours <= 0)
-        return ours ? NULL : Py_NewRef(Py_NotImplemented);
+    other = py_foreign_operand(y);
+    if (other < 0)
+        return NULL;
+    if (other || py_args_fill(&g, op, o, 2) <= 0)
+        return inplace_object(op, self, y);
     st = td_array_apply_into(op, g.x, 2, py_array_of(self));
     py_args_free(&g);
     return st ? py_raise(st) : Py_NewRef(self);
