@@ -258,7 +258,9 @@ def compare_objects(a, other, how):
     if how in ("==", "!=") and (isinstance(other, _UNEQUAL) or type(other).__eq__ is object.__eq__):
         r = _core.full(a.shape, how == "!=", "bool", device=a.device)
         return r[()] if a._is_number() else r
-    return NotImplemented
+    if hasattr(type(other), "__array_ufunc__") or type(other).__module__.partition(".")[0] == "treadle":
+        return NotImplemented
+    return fallback(*_COMPARISONS[how], (a, other), {}, "it compares objects")
 
 
 # Classes with an __eq__ of their own. `set` is a method of arrays in this file.
