@@ -387,6 +387,14 @@ def test_operators_beside_scipys_sparse_matrices(kind):
         assert ours == theirs, text
 
 
+def test_isinstance_of_a_librarys_arrays():
+    """A file written for NumPy takes them for arrays; one that imports NumPy too, as this one, tells them apart."""
+    asked = "isinstance(x, lib.ndarray), isinstance(x, (list, lib.ndarray)), isinstance(1.0, lib.ndarray)"
+    for x in (np.ones(2), np.ones(2, "i4"), td.ones(2)):
+        assert eval(asked, {"lib": np, "x": np.asarray(x)}) == eval(asked, {"lib": td, "x": x}) == (True, True, False)
+    assert eval(asked, {"lib": td, "numpy": np, "x": np.ones(2)}) == (False, False, False)
+
+
 def test_polynomials_of_objects():
     coefficients = KINDS["ints"] / fractions.Fraction(7)
     points = (fractions.Fraction(1, 2), KINDS["ints"], [1, 2], np.array([0.5, 2.0]))

@@ -8,6 +8,8 @@ again, so that masks and indices that come of text serve arrays of treadle's. Th
 
 import functools
 import operator
+import sys
+import types
 
 import numpy
 
@@ -69,8 +71,19 @@ def _method(name, /, x, *args, **kwargs):
 
 
 def is_instance(x):
-    """Whether x, an array of NumPy's, counts as a treadle.ndarray: it holds no numbers, or is of a derived class."""
-    return type(x) is not numpy.ndarray or x.dtype.char not in _host._DTYPES or not x.dtype.isnative
+    """Whether x, an array of NumPy's, counts as a treadle.ndarray: it holds no numbers, or is of a derived class, or
+    the file that asks knows no NumPy beside treadle. Such a file was written for NumPy and asks of what a library gave
+    it; one that imports both, as programs for CuPy do, tells the two apart."""
+    return not _holds_numbers(x) or not any(map(_is_numpy, sys._getframe(1).f_globals.values()))
+
+
+def _holds_numbers(x):
+    """Whether x is a plain array of a dtype that treadle has."""
+    return type(x) is numpy.ndarray and x.dtype.char in _host._DTYPES and x.dtype.isnative
+
+
+def _is_numpy(value):
+    return isinstance(value, types.ModuleType) and value.__name__ == "numpy"
 
 
 def is_subclass(cls):
@@ -89,7 +102,7 @@ class _Derived(numpy.ndarray):
         args = (numpy.ndarray if a is _core.ndarray_of_programs else a for a in args)
         kwargs = {k: numpy.ndarray if a is _core.ndarray_of_programs else a for k, a in kwargs.items()}
         r = numpy.ndarray.view(self, *args, **kwargs)
-        if not asked or is_instance(r):
+        if not asked or not _holds_numbers(r):
             return r
         return _core.from_dlpack(r) if r.flags.writeable else _core.asarray(r)
 
