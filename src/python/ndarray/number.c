@@ -46,6 +46,29 @@ beside_object(td_op op, PyObject *x, PyObject *y)
 
 /* ---- two numbers, the most frequent work of loops over elements ---- */
 
+/* A number whose value a kernel has written to the CPU's memory (a random number, the sum of a big array) becomes the
+ * number itself: an operation on memory takes five times as long. */
+static const td_node *
+take_out(PyObject *o)
+{
+    td_array *a = py_array_of(o), number;
+    const td_node *n = a->store->node;
+    td_scalar value;
+
+    if (!py_is_number((py_ndarray *)o) || td_now_watched() || !td_node_on_host(n))
+        return n;
+    if (!py_read_scalar(a, &value) || value.dt != (td_dtype)n->dt ||
+        td_array_number(n->dev, value, &number) != TD_OK) {
+        PyErr_Clear();
+        return n;
+    }
+    if (a->store->shown == o)
+        a->store->shown = NULL;
+    td_array_unref(a);
+    *a = number;
+    return number.store->node;
+}
+
 /* The value of a number of ours, of at most 64 bits; NULL: o is none. */
 static const td_node *
 number_node(PyObject *o)
@@ -53,6 +76,8 @@ number_node(PyObject *o)
     const td_array *a = py_is_array(o) ? py_array_of(o) : NULL;
     const td_node *n = a ? a->store->node : NULL;
 
+    if (n && n->kind == TD_N_LEAF)
+        n = take_out(o);
     return n && n->kind == TD_N_SCALAR && a->whole && n->dt == a->dt &&
                    !td_dtype_is_complex((td_dtype)n->dt) && !td_dtype_is_half((td_dtype)n->dt)
                ? n
