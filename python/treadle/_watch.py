@@ -6,6 +6,7 @@ from importlib import import_module
 # the watched module: treadle's module with the function register
 _WATCHED = {
     "json.encoder": "_exchange._json",
+    "pandas": "_exchange._pandas",
     "multiprocessing.reduction": "_exchange._processes",
     "dask.array": "_exchange._dask._names",
     "dask.array.backends": "_exchange._dask._arrays",

@@ -24,6 +24,17 @@ def function(name, refusal):
     return functools.partial(_call, name, refusal)
 
 
+@functools.cache
+def dispatched(name):
+    """What computes a call of treadle.<name> with an object of a library's first: NumPy's function, if NumPy leaves
+    such calls to the object's class; None: treadle's."""
+    try:
+        theirs = operator.attrgetter(name)(numpy)
+    except AttributeError:
+        return None
+    return functools.partial(_call, name, None) if hasattr(theirs, "_implementation") else None
+
+
 def ufunc(name, refusal):
     """The same for a row of the table of operations or its method, `add.reduce`: the row may have a name under which
     NumPy has another function."""

@@ -57,12 +57,33 @@ py_instead(const char *how, PyObject *name)
     return r;
 }
 
+/* NumPy's function for a call with an object of a library's first, which NumPy gives the call to (a pandas.Series keeps
+ * its index so); NULL: the call is ours. */
+static PyObject *
+librarys(PyObject *name, PyObject *first)
+{
+    PyObject *f = py_is_librarys(first) ? py_package("treadle._exchange._foreign", "dispatched")
+                                        : NULL,
+             *r = f ? PyObject_CallFunctionObjArgs(f, name, NULL) : NULL;
+
+    Py_XDECREF(f);
+    if (r == Py_None)
+        Py_CLEAR(r);
+    PyErr_Clear();
+    return r;
+}
+
 static PyObject *
 door_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
     Py_ssize_t nargs = (Py_ssize_t)(nargsf & ~((size_t)1 << (8 * sizeof(size_t) - 1)));
-    PyObject *r, *instead;
+    PyObject *r, *instead = nargs ? librarys(((door *)self)->name, args[0]) : NULL;
 
+    if (instead) {
+        r = PyObject_Vectorcall(instead, args, (size_t)nargs, kwnames);
+        Py_DECREF(instead);
+        return r;
+    }
     depth++;
     r = PyObject_Vectorcall(((door *)self)->behind, args, (size_t)nargs, kwnames);
     depth--;

@@ -153,6 +153,8 @@ array_like(PyObject *o, td_dev *dev, td_array *out)
     r = py_numpy_has_class(o);
     if (r)
         return r < 0 ? -1 : 0;
+    if (py_is_librarys(o))
+        return 0;
     if (!PyList_Check(o) && !PyTuple_Check(o) && !PyObject_CheckBuffer(o)) {
         r = foreign(o, dev, out);
         if (r)
@@ -188,6 +190,25 @@ py_foreign_operand(PyObject *o)
     attr = py_attr(o, "__dlpack__"); /* an array of another library, which is converted */
     Py_XDECREF(attr);
     return PyErr_Occurred() ? -1 : !attr;
+}
+
+bool
+py_is_librarys(PyObject *o)
+{
+    PyObject *module;
+    const char *name;
+    bool ours;
+
+    if (!py_asks_numpy() || py_foreign_operand(o) <= 0 || py_numpy_has_class(o)) {
+        PyErr_Clear();
+        return false;
+    }
+    module = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__module__");
+    name = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8AndSize(module, NULL) : NULL;
+    ours = name && strncmp(name, "treadle", 7) == 0;
+    Py_XDECREF(module);
+    PyErr_Clear();
+    return !ours;
 }
 
 static td_dev *

@@ -89,6 +89,8 @@ overridden(PyObject *self, PyObject *args, PyObject *kw)
         if (!o || py_is_array(o))
             continue;
         f = override_of(o);
+        if (f && py_is_librarys(o))
+            Py_CLEAR(f); /* NumPy asks it, with arrays and a ufunc that it knows */
     }
     if (f && f != Py_None)
         r = ask(f, self, "__call__", args, kw);
