@@ -7,6 +7,7 @@ from importlib import import_module
 _WATCHED = {
     "json.encoder": "_exchange._json",
     "pandas": "_exchange._pandas",
+    "numpy.testing": "_exchange._testing",
     "multiprocessing.reduction": "_exchange._processes",
     "dask.array": "_exchange._dask._names",
     "dask.array.backends": "_exchange._dask._arrays",

@@ -32,7 +32,8 @@ def dispatched(name):
         theirs = operator.attrgetter(name)(numpy)
     except AttributeError:
         return None
-    return functools.partial(_call, name, None) if hasattr(theirs, "_implementation") else None
+    asks = isinstance(theirs, numpy.ufunc) or hasattr(theirs, "_implementation")
+    return functools.partial(_call, name, None) if asks else None
 
 
 def ufunc(name, refusal):

@@ -110,6 +110,10 @@ def find(name):
     Raises AttributeError, with advice, for unknown names."""
     if name in HOST:
         return function(name)
+    if name == "_NoValue":  # NumPy's sentinel, the default of parameters in programs that wrap its functions
+        import numpy
+
+        return numpy._NoValue
     if name not in NUMPY:
         why = reasons(LEFT_OUT).get(name) or _cupys.reason("cupy", name)
         if why is None:

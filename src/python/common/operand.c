@@ -183,11 +183,13 @@ py_foreign_operand(PyObject *o)
         return 0;
     if (PyObject_CheckBuffer(o))
         return py_numpy_has_class(o);
-    attr = py_attr(o, "__array_ufunc__");
+    /* of the class, as NumPy asks: an object may hand on what its array has */
+    attr = py_attr((PyObject *)Py_TYPE(o), "__array_ufunc__");
     if (!attr)
         return PyErr_Occurred() ? -1 : 0;
     Py_DECREF(attr);
-    attr = py_attr(o, "__dlpack__"); /* an array of another library, which is converted */
+    attr = py_attr((PyObject *)Py_TYPE(o),
+                   "__dlpack__"); /* another library's array, which is converted */
     Py_XDECREF(attr);
     return PyErr_Occurred() ? -1 : !attr;
 }
