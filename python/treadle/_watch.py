@@ -61,10 +61,13 @@ class _NumPysModules:
             return None
         from importlib.machinery import ModuleSpec
 
-        try:
-            found = import_module(f"numpy.{below}")
-        except ModuleNotFoundError:
-            return None
+        home, _, last = name.rpartition(".")
+        found = getattr(sys.modules[home], last, None)  # a module that has a second name here
+        if type(found) is not type(sys):
+            try:
+                found = import_module(f"numpy.{below}")
+            except ModuleNotFoundError:
+                return None
         return ModuleSpec(name, _Given(found), is_package=hasattr(found, "__path__"))
 
 

@@ -64,6 +64,9 @@ def test_numpys_public_modules_are_imported_by_their_names():
     from treadle.lib.recfunctions import append_fields
 
     assert treadle.ma is np.ma and append_fields is np.lib.recfunctions.append_fields
+    from treadle.random.mtrand import RandomState
+
+    assert RandomState is td.random.RandomState
     with pytest.raises(ModuleNotFoundError, match="treadle.nowhere"):
         importlib.import_module("treadle.nowhere")
 

@@ -97,7 +97,7 @@ LEFT_OUT_OF = {
     "fft": {"a tool for testing NumPy itself": "test"},
     "random": {
         "a tool for testing NumPy itself": "test",
-        "compiled modules of NumPy's, not functions": "mtrand bit_generator",
+        "a compiled module of NumPy's, not functions": "bit_generator",
     },
     "polynomial": {"a tool for testing NumPy itself": "test"},
     "ndarray": {"classes that programs derive are numpy.ndarray's": "__array_finalize__"},
