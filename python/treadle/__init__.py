@@ -158,6 +158,10 @@ def __getattr__(name):
         value = _core._bfloat16()
     elif name == "bool":  # NumPy 1 has it under its other name only
         value = __getattr__("bool_")
+    elif name == "__all__":  # from treadle import *
+        import numpy
+
+        value = sorted({*numpy.__all__}.intersection([*__dir__(), "__version__", "__array_namespace_info__"]))
     elif name == "config":
         value = _load("_config").Config(**_core.options())
     else:

@@ -3,6 +3,8 @@
 import sys
 import types
 
+from . import _core
+
 
 def _private(module):
     return any(part.startswith("_") for part in module.split("."))
@@ -35,3 +37,13 @@ def dir_of(module, more=()):
         return names(module, more)
 
     return __dir__
+
+
+def set_doors(module, below):
+    """Put a door (src/python/common/door.c) before each function that the module defines. NumPy's function of the same
+    name stands in numpy.<below>."""
+    scope = vars(sys.modules[module])
+    for name in scope["__all__"]:
+        f = scope[name]
+        if isinstance(f, types.FunctionType):
+            scope[name] = _core.door(f"{below}.{name}", f)

@@ -6,6 +6,8 @@ from importlib import import_module
 # the watched module: treadle's module with the function register
 _WATCHED = {
     "json.encoder": "_exchange._json",
+    "pandas": "_exchange._pandas",
+    "numpy.testing": "_exchange._testing",
     "multiprocessing.reduction": "_exchange._processes",
     "dask.array": "_exchange._dask._names",
     "dask.array.backends": "_exchange._dask._arrays",
@@ -49,9 +51,43 @@ class _Finder:
         return spec
 
 
+class _NumPysModules:
+    """The last finder. `import treadle.ma` and `from treadle.lib.recfunctions import …` mean NumPy's public modules
+    where treadle has none of that name."""
+
+    def find_spec(self, name, path=None, target=None):
+        top, _, below = name.partition(".")
+        if top != "treadle" or "._" in name:
+            return None
+        from importlib.machinery import ModuleSpec
+
+        home, _, last = name.rpartition(".")
+        found = getattr(sys.modules[home], last, None)  # a module that has a second name here
+        if type(found) is not type(sys):
+            try:
+                found = import_module(f"numpy.{below}")
+            except ModuleNotFoundError:
+                return None
+        return ModuleSpec(name, _Given(found), is_package=hasattr(found, "__path__"))
+
+
+class _Given:
+    """The loader of a module that is there: it takes the place of the module that the import has made."""
+
+    def __init__(self, module):
+        self.module = module
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        sys.modules[module.__name__] = self.module
+
+
 def watch():
     """Register treadle's arrays with the watched libraries: now if they are imported, otherwise on their import."""
     for name in _WATCHED:
         if name in sys.modules:
             _register(name, sys.modules[name])
     sys.meta_path.insert(0, _Finder())
+    sys.meta_path.append(_NumPysModules())

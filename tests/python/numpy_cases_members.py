@@ -191,6 +191,7 @@ RANDOM = LEGACY | {
     "choice": "5 | v, 3 | v, 3, False | v, 9, False | 5, 2, p=[0.1, 0.2, 0.3, 0.2, 0.2]",
     "default_rng": "{name}(3).random() | type({name}(3)) is np.random.Generator",
     "Generator BitGenerator Philox": "{name} is not None",
+    "mtrand": "np.random.mtrand.RandomState(3).rand(3)",
     "get_bit_generator set_bit_generator": "np.random.set_bit_generator(np.random.get_bit_generator())",
     "RandomState": "{name}(3).rand(2)",
     "get_state set_state": "np.random.set_state(np.random.get_state())",

@@ -334,6 +334,15 @@ def test_legacy_functions():
         td.random.set_state(("MT19937", 1, 2))
 
 
+def test_a_state_that_was_in_a_file():
+    """A file gives a list, and NumPy's numbers or arrays of no axes."""
+    state = td.random.get_state()
+    want = td.random.rand(3).tolist()
+    for read in (list(state), [np.str_(state[0]), *map(np.asarray, state[1:])], (state[0], *map(np.uint64, state[1:]))):
+        td.random.set_state(read)
+        assert td.random.rand(3).tolist() == want
+
+
 def test_signatures_are_numpys():
     """Or CuPy's: a dtype, which the distributions of cupy.random take."""
     for name in PUBLIC:

@@ -79,7 +79,19 @@ def test_numpy_scalars(dev):
 def test_ufuncs_dispatch(rng):
     x = values((4,), "float32", rng, 1, 4)
     t = td.asarray(x)
-    for name in ("exp", "sqrt", "add", "arctan2", "rad2deg", "abs", "maximum", "isnan", "less", "true_divide", "square"):
+    for name in (
+        "exp",
+        "sqrt",
+        "add",
+        "arctan2",
+        "rad2deg",
+        "abs",
+        "maximum",
+        "isnan",
+        "less",
+        "true_divide",
+        "square",
+    ):
         f = getattr(np, name)
         args = (t,) * f.nin
         check(f(*args), f(*(x,) * f.nin), 4, name)
@@ -259,6 +271,49 @@ def test_pickle_and_copy(dev):
     assert pickle.loads(pickle.dumps(td.exp)) is td.exp
 
 
+class Tagged:
+    """An array with a unit, of a class that NumPy asks, and that hands on what its array has."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __getattr__(self, name):
+        if name.startswith("__array_") or name == "values":
+            raise AttributeError(name)
+        return getattr(self.values, name)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        return "tagged", ufunc.__name__, method, self._plain(inputs)
+
+    def __array_function__(self, func, types, args, kwargs):
+        return "tagged", func.__name__, self._plain(args)
+
+    def _plain(self, v):
+        if isinstance(v, (list, tuple)):
+            return list(map(self._plain, v))
+        return np.asarray(v.values if isinstance(v, Tagged) else v).tolist() if not isinstance(v, str) else v
+
+
+@pytest.mark.parametrize(
+    "text",
+    "sin(q) | add(q, x) | add(x, q) | multiply(2.0, q) | modf(q) | isnan(q) | sum(q) | mean(q, 0) | std(q) | concatenate([q, q]) | "
+    "concatenate([x, q]) | stack((q, q)) | block([[q, q], [q, q]]) | where(x > 1, q, q) | dot(x, q) | cross(x, q) | clip(q, 0, 2) | "
+    "einsum('i,i', q, x) | linalg.norm(q) | fft.fft(q) | diff(q) | trapezoid(x, q) | interp(q, x, x) | reshape(q, (3, 1)) | argsort(q) | "
+    "cumsum(q) | maximum(x, q) | round(q) | full_like(q, 2) | array_equal(q, x) | unique(q) | percentile(q, 50)".split(
+        " | "
+    ),
+)
+def test_a_librarys_class_answers_as_beside_numpy(text):
+    theirs, ours = (
+        eval(
+            f"lib.{text}",
+            {"lib": lib, "x": lib.array([1.0, 2.0, 3.0]), "q": Tagged(lib.array([1.0, 2.0, 3.0])), "types": ()},
+        )
+        for lib in (np, td)
+    )
+    assert ours == theirs and ours[0] == "tagged"
+
+
 def test_other_objects_may_answer():
     class Other:
         def __radd__(self, x):
@@ -273,10 +328,10 @@ def test_other_objects_may_answer():
         __array_priority__ = 1
 
     t = td.arange(3)
-    assert (t == Other()) == "eq"
-    for other in (First(), Other()):  # to the second NumPy adds element by element
+    for other in (First(), Other()):  # beside the second NumPy works element by element
         theirs = np.arange(3) + other
         assert type(t + other) is type(theirs) and np.array_equal(t + other, theirs)
+        assert np.array_equal(t == other, np.arange(3) == other)
     check(t == None, np.arange(3) == None)  # noqa: E711
     check(t + [1, 2, 3], np.arange(3) + [1, 2, 3])
     check((1, 2, 3) * t, (1, 2, 3) * np.arange(3))
@@ -290,7 +345,9 @@ def test_iterative_solvers_of_scipy_take_matrices(dtype, dev, rng):
     n, b = (half @ half.conj().T + 6 * np.eye(6)).astype(dtype), rng.standard_normal(6).astype(dtype)
     t, tolerance = td.asarray(n), 1e-4 if dtype == "float32" else 1e-8
     for solve in (linalg.cg, linalg.gmres, linalg.bicg, linalg.lgmres):
-        np.testing.assert_allclose(solve(t, td.asarray(b), rtol=1e-10)[0], solve(n, b, rtol=1e-10)[0], tolerance, tolerance)
+        np.testing.assert_allclose(
+            solve(t, td.asarray(b), rtol=1e-10)[0], solve(n, b, rtol=1e-10)[0], tolerance, tolerance
+        )
     np.testing.assert_allclose(linalg.lsqr(t[:, :4], b)[0], linalg.lsqr(n[:, :4], b)[0], tolerance, tolerance)
     for many in (linalg.aslinearoperator(t), linalg.aslinearoperator(n)):
         np.testing.assert_allclose(many.H @ np.eye(6, dtype=dtype), n.conj().T, 1e-5)

@@ -1,6 +1,8 @@
 """The table of NumPy's names (treadle._numpy._names): every name has a status that holds, and docs/numpy.md says the same."""
 
+import importlib
 import pathlib
+import pkgutil
 import subprocess
 import sys
 
@@ -46,3 +48,31 @@ def test_left_out_names_tell_why(name):
 def test_page_is_what_the_tool_writes():
     done = subprocess.run([sys.executable, ROOT / "tools" / "numpy_page.py", "--check"])
     assert done.returncode == 0, "docs/numpy.md is out of date: PYTHONPATH=build/tree python tools/numpy_page.py"
+
+
+def test_numpys_public_modules_are_imported_by_their_names():
+    def public(package):
+        for m in pkgutil.iter_modules(package.__path__):
+            if not m.name.startswith("_") and m.name not in ("tests", "conftest", "distutils", "setup", "f2py"):
+                yield m.name
+
+    for package in (np, np.lib, np.ma, np.polynomial, np.random):
+        for name in public(package):
+            full = f"{package.__name__}.{name}".replace("numpy", "treadle", 1)
+            assert importlib.import_module(full) is sys.modules[full], full
+    import treadle.ma
+    from treadle.lib.recfunctions import append_fields
+
+    assert treadle.ma is np.ma and append_fields is np.lib.recfunctions.append_fields
+    from treadle.random.mtrand import RandomState
+
+    assert RandomState is td.random.RandomState
+    with pytest.raises(ModuleNotFoundError, match="treadle.nowhere"):
+        importlib.import_module("treadle.nowhere")
+
+
+def test_star_import_gives_numpys_names():
+    scope = {}
+    exec("from treadle import *", scope)
+    missing = {n for n in np.__all__ if n not in scope} - set(_names.reasons(_names.LEFT_OUT))
+    assert not missing and all(scope[n] is getattr(td, n) for n in np.__all__ if n in scope)

@@ -326,3 +326,16 @@ def test_calls_warnings_and_aliases():
         result = unittest.TestResult()
         unittest.TestLoader().loadTestsFromTestCase(case).run(result)
         assert result.wasSuccessful() is good
+
+
+def test_numpys_own_assertions_take_arrays():
+    x = td.linspace(0, 1, 3)
+    for name in ("assert_equal", "assert_almost_equal", "assert_array_equal", "assert_allclose", "assert_array_almost_equal"):
+        check = getattr(np.testing, name)
+        check(x, [0, 0.5, 1])
+        check(x.sum(), 1.5)
+        with pytest.raises(AssertionError):
+            check(x, x + 1)
+    np.testing.assert_equal({"a": [x, 1]}, {"a": [x, 1]})
+    with pytest.raises(AssertionError):
+        np.testing.assert_equal({"a": [x, 1]}, {"a": [x + 1, 1]})

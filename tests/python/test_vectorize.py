@@ -224,8 +224,26 @@ def test_wrong_calls():
         mixed(1)
     with pytest.raises(TypeError, match="takes 2 numbers"):
         vectorize(["float64(float64)"])(lambda a, b: a)
-    with pytest.raises(ValueError, match="no attribute no_such"):
+    with pytest.raises(AttributeError, match="no attribute 'no_such'"):  # not compiled: Python's answer
         vectorize(lambda a: a.no_such)(np.ones(2))
+
+
+@pytest.mark.parametrize(
+    "text",
+    "{} | [v] | str(v) | None | f'{v:.2f}' | 10**30 | v * 10**20 | 2**64 - 1 | 2**63 | -2**63 | 1 << 70 | 3 * 2**62 | "
+    "2**62 + 2**62 | hex(int(v)) | {1: 'a', 2: 'b'}[int(v)]".split(" | "),
+)
+def test_what_is_not_compiled_is_computed_by_numpy(text):
+    for values in (2.0, [1.0, 2.0], np.array([1.0, 2.0]), td.asarray([1.0, 2.0])):
+        host = values.get() if isinstance(values, td.ndarray) else values
+        theirs, ours = eval(f"lambda v: {text}"), eval(f"lambda v: {text}")
+        try:
+            want = np.vectorize(theirs)(host)
+        except ValueError:
+            with pytest.raises(ValueError, match="sequence"):
+                vectorize(ours)(values)
+            continue
+        assert np.asarray(vectorize(ours)(values)).tolist() == want.tolist()
 
 
 # ---- guvectorize ----

@@ -259,6 +259,10 @@ class _Folder:
         """Replace the foldable parts of a tree. A call comes before its argument, which then needs no list."""
         if isinstance(node, _ast.Call):
             node = self.call(node)
+        if _is_long(node):
+            made = _ast.Constant(value=_constant(node), kind=None)
+            _place(made, node)
+            return made
         if isinstance(node, _ast.Expr) and isinstance(node.value, _ast.YieldFrom):
             node = self.passed_on(node)
         if type(node) in _COLLECTED and _is_plain(node):
@@ -321,9 +325,45 @@ class _Folder:
         return made
 
 
+def _constant(node):
+    """The int that an expression of literals is, as Python computes it when it compiles; None: another expression."""
+    if isinstance(node, _ast.Constant):
+        return node.value if type(node.value) is int else None
+    if isinstance(node, _ast.UnaryOp) and isinstance(node.op, _ast.USub):
+        x = _constant(node.operand)
+        return None if x is None else -x
+    if not isinstance(node, _ast.BinOp):
+        return None
+    x, y = _constant(node.left), _constant(node.right)
+    if x is None or y is None:
+        return None
+    match type(node.op):
+        case _ast.Add:
+            return x + y
+        case _ast.Sub:
+            return x - y
+        case _ast.Mult:
+            return x * y
+        case _ast.Pow if 0 <= y < 1024:
+            return x**y
+        case _ast.LShift if 0 <= y < 1024:
+            return x << y
+    return None
+
+
+def _is_long(node):
+    """Whether the node computes an int of literals that 64 bits do not hold: 10**30 is that int, no product that
+    wraps."""
+    if not isinstance(node, _ast.BinOp):
+        return False
+    value = _constant(node)
+    return value is not None and value.bit_length() > 63
+
+
 def folded(node):
-    """The function's node, or a copy of it in which foldable calls and comprehensions are Folded."""
+    """The function's node, or a copy of it in which foldable calls and comprehensions are Folded, and long ints are
+    literals."""
     rewritten = (_ast.GeneratorExp, _ast.YieldFrom, _ast.Match, *_IMPORTS, *_COLLECTED)
-    if not any(isinstance(n, rewritten) for n in walk(node)):
+    if not any(isinstance(n, rewritten) or _is_long(n) for n in walk(node)):
         return node
     return _Folder().visit(copy.deepcopy(node))

@@ -158,7 +158,7 @@ class UFunc(Called):
         try:
             row, returned = self.resolve(values)
         except REFUSALS:
-            if self._fixed or out is not None or all(map(_is_numpys, args)):
+            if self._fixed or out is not None:
                 raise
             return on_host(self.py_func, args)
         home = Home([*values, out], device_of(self._target))
@@ -280,13 +280,6 @@ def _with_numbers(values):
         else:  # the number adapts to the arrays' dtype
             found.append(numpy.result_type(meeting, v) if meeting.kind in "iu" else _WEAK[type(v)])
     return found
-
-
-def _is_numpys(a):
-    """Whether a is a number, or an array of NumPy's that holds numbers."""
-    return isinstance(a, bool | int | float | complex) or (
-        isinstance(a, numpy.ndarray | numpy.generic) and a.dtype.kind in "biufc"
-    )
 
 
 def _goes(have, want):

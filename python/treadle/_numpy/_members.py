@@ -141,19 +141,53 @@ def scalar(a):
     return a.get()[()]
 
 
+def _left_to(name, op, x, y):
+    """x op y, one of them an object to whose class NumPy's arrays leave the operation: a sparse matrix of SciPy's.
+    Where the class refuses treadle's array it is asked again, with NumPy's."""
+    other = y if isinstance(x, _core.ndarray) else x
+    if type(other).__module__.partition(".")[0] == "treadle":
+        return NotImplemented
+    if other is y and (reflected := getattr(type(y), _REFLECTED[op], None)):
+        r = reflected(y, x)
+        if r is not NotImplemented:
+            return r
+    return fallback(name, op, (x, y), {}, "it computes with objects")
+
+
+_REFLECTED = {
+    operator.add: "__radd__", operator.sub: "__rsub__", operator.mul: "__rmul__", operator.truediv: "__rtruediv__",
+    operator.floordiv: "__rfloordiv__", operator.mod: "__rmod__", operator.pow: "__rpow__", operator.lt: "__gt__",
+    operator.le: "__ge__", operator.gt: "__lt__", operator.ge: "__le__", operator.eq: "__eq__", operator.ne: "__ne__",
+}  # fmt: skip
+
+
 def beside_object(name, x, y):
     """x op y, one of them no array of numbers: what NumPy's array or scalar gives, which calls the elements' operators.
     NotImplemented where NumPy leaves the operation to the other's class."""
     other = y if isinstance(x, _core.ndarray) else x
-    if name not in _OPERATORS or (
-        not isinstance(other, numpy.ndarray)
-        and (hasattr(type(other), "__array_ufunc__") or getattr(other, "__array_priority__", 0) > 0)
-    ):
+    if name not in _OPERATORS:
         return NotImplemented
+    if not isinstance(other, numpy.ndarray):
+        if hasattr(type(other), "__array_ufunc__"):
+            return NotImplemented
+        if getattr(other, "__array_priority__", 0) > 0:
+            return _left_to(f"numpy.{name}", _OPERATORS[name], x, y)
     if all(v._is_number() for v in (x, y) if isinstance(v, _core.ndarray)):
         r = _OPERATORS[name](*(scalar(v) if isinstance(v, _core.ndarray) else v for v in (x, y)))
         return _core.asarray(r)[()] if isinstance(r, numpy.number) and r.dtype.char in _DTYPES else r
     return fallback(f"numpy.{name}", _OPERATORS[name], (x, y), {}, "it computes with objects")
+
+
+def inplace_object(name, x, y):
+    """x op= y, y an object, an array without numbers or of a class of its own: NumPy writes into x, or y's class says
+    what comes of it. NotImplemented where it has only operators."""
+    of = type(y)
+    asked = getattr(of, "__array_ufunc__", None)
+    if asked is None and (hasattr(of, "__array_ufunc__") or getattr(y, "__array_priority__", 0) > 0):
+        return NotImplemented
+    if of.__module__.partition(".")[0] == "treadle":
+        return NotImplemented
+    return fallback(f"numpy.{name}", getattr(numpy, name), (x, y), {"out": x}, "it computes with objects")
 
 
 # ---- the array itself ----
@@ -219,10 +253,14 @@ def compare_objects(a, other, how):
     class may know better."""
     if isinstance(other, (list, tuple, bytearray, numpy.ndarray, numpy.generic, Number)):
         return fallback(*_COMPARISONS[how], (a, other), {}, "it compares objects")
+    if not hasattr(type(other), "__array_ufunc__") and getattr(other, "__array_priority__", 0) > 0:
+        return _left_to(*_COMPARISONS[how], a, other)
     if how in ("==", "!=") and (isinstance(other, _UNEQUAL) or type(other).__eq__ is object.__eq__):
         r = _core.full(a.shape, how == "!=", "bool", device=a.device)
         return r[()] if a._is_number() else r
-    return NotImplemented
+    if hasattr(type(other), "__array_ufunc__") or type(other).__module__.partition(".")[0] == "treadle":
+        return NotImplemented
+    return fallback(*_COMPARISONS[how], (a, other), {}, "it compares objects")
 
 
 # Classes with an __eq__ of their own. `set` is a method of arrays in this file.

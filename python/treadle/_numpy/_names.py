@@ -30,7 +30,7 @@ NUMPY = set(
     "getbufsize setbufsize iterable ndindex flatiter memmap info get_include show_config show_runtime "
     "dtypes exceptions typing version "
     "busday_count busday_offset busdaycalendar is_busday datetime_as_string datetime_data isnat char strings "
-    "rec recarray record ma matrix asmatrix bmat".split()
+    "rec recarray record ma matrix asmatrix bmat core ctypeslib f2py".split()
 )
 _UNLISTED = {"typing", "version"}  # modules that dir(numpy) leaves out
 
@@ -46,7 +46,7 @@ HOST = {
 }
 
 LEFT_OUT = {
-    "a tool for building, testing or wrapping NumPy itself": "test f2py core ctypeslib",
+    "a tool for testing NumPy itself": "test",
 }
 
 # Parameters of NumPy's functions that are refused: {function: {parameter: why}}.
@@ -97,7 +97,7 @@ LEFT_OUT_OF = {
     "fft": {"a tool for testing NumPy itself": "test"},
     "random": {
         "a tool for testing NumPy itself": "test",
-        "compiled modules of NumPy's, not functions": "mtrand bit_generator",
+        "a compiled module of NumPy's, not functions": "bit_generator",
     },
     "polynomial": {"a tool for testing NumPy itself": "test"},
     "ndarray": {"classes that programs derive are numpy.ndarray's": "__array_finalize__"},
@@ -110,6 +110,10 @@ def find(name):
     Raises AttributeError, with advice, for unknown names."""
     if name in HOST:
         return function(name)
+    if name == "_NoValue":  # NumPy's sentinel, the default of parameters in programs that wrap its functions
+        import numpy
+
+        return numpy._NoValue
     if name not in NUMPY:
         why = reasons(LEFT_OUT).get(name) or _cupys.reason("cupy", name)
         if why is None:

@@ -5,8 +5,10 @@ The few coefficients of a poly1d are on the host. Values, matrices and fits are 
 
 import numpy
 
+import treadle
+
 from .. import _core, _old_numpy
-from .._core import asarray, ndarray
+from .._core import ndarray
 from .._exchange import _host
 from .._exchange._host import few
 from .._exchange._place import on, own
@@ -452,7 +454,7 @@ class poly1d:
         return cls(theirs) if isinstance(theirs, numpy.poly1d) else theirs
 
     def __call__(self, val):
-        return polyval(self, val)
+        return treadle.polyval(self, val)
 
     def __array__(self, dtype=None, copy=None):
         return self._p.__array__(dtype, copy)
@@ -490,8 +492,8 @@ class poly1d:
 
     order = o = property(lambda self: self._p.order)
     variable = property(lambda self: self._p.variable)
-    roots = r = property(lambda self: asarray(self._p.roots))
-    coeffs = c = coef = coefficients = property(lambda self: asarray(self._p.coeffs))
+    roots = r = property(lambda self: treadle.asarray(self._p.roots))
+    coeffs = c = coef = coefficients = property(lambda self: treadle.asarray(self._p.coeffs))
 
     @coeffs.setter
     def coeffs(self, value):

@@ -51,7 +51,7 @@ def choose(a, choices, out=None, mode="raise"):
     a = asarray(a)
     if a.dtype.kind not in "biu" or a.dtype == "uint64":
         raise TypeError(f"Cannot cast array data from {a.dtype} to int64 according to the rule 'safe'")
-    choices = list(choices)
+    choices = list(choices if isinstance(choices, (list, tuple)) else own(choices, a))
     n, mode = len(choices), index_mode(mode)
     if mode == "raise" and a.size and (int(a.min()) < 0 or int(a.max()) >= n):
         raise ValueError("invalid entry in choice array")

@@ -36,7 +36,12 @@ def fftfreq(n, d=1.0, dtype=None, device=None):
     if n < 0:
         raise ValueError("negative dimensions are not allowed")
     k = concatenate([arange((n - 1) // 2 + 1, device=device), arange(-(n // 2), 0, device=device)])
-    return (k * (1.0 / (n * d))).astype(dtype or "float64", copy=False)
+    return _scaled(k, n * d, dtype)
+
+
+def _scaled(k, width, dtype):
+    r = k * (1.0 / width)
+    return r if dtype is None else r.astype(dtype, copy=False)
 
 
 def rfftfreq(n, d=1.0, dtype=None, device=None):
@@ -64,7 +69,7 @@ def rfftfreq(n, d=1.0, dtype=None, device=None):
     array([0.  , 0.25, 0.5 ])
     """
     n = _whole(n)
-    return (arange(n // 2 + 1, device=device) * (1.0 / (n * d))).astype(dtype or "float64", copy=False)
+    return _scaled(arange(n // 2 + 1, device=device), n * d, dtype)
 
 
 def _shift(x, axes, places):

@@ -14,6 +14,7 @@ from .._exchange._place import own as _own
 from .._numpy._math._values import where
 from .._numpy._shape import expand_dims, matrix_transpose, moveaxis
 from .._public import dir_of as _dir_of
+from .._public import set_doors as _set_doors
 from .._words import refusing as _refusing
 from . import _diagonals, _solver
 from ._dispatch import _adjoint, _common, _library, _square, _stacked, _unit
@@ -547,10 +548,6 @@ def multi_dot(arrays, *, out=None):
     return r if out is None else into_dot("multi_dot", r, out)
 
 
-globals().update(
-    (name, _core.door(f"linalg.{name}", value))
-    for name, value in list(globals().items())
-    if name in __all__ and name != "LinAlgError"
-)
+_set_doors(__name__, "linalg")
 __getattr__ = _refusing(__name__)
 __dir__ = _dir_of(__name__)

@@ -6,6 +6,7 @@ the weight under which the polynomials are orthogonal.
 
 import functools
 import importlib
+import inspect
 import warnings
 
 import numpy
@@ -215,9 +216,17 @@ def _fit(rule, x, y, deg, rcond=None, full=False, w=None):
 # ---- a module's names ----
 
 
-def _named(f, theirs):
-    """f with the name, the signature and the docstring of NumPy's function."""
-    fn = functools.wraps(theirs)(lambda *args, **kwargs: f(*args, **kwargs))
+def _named(f, theirs, several=False):
+    """f with the name, the signature and the docstring of NumPy's function. several: f takes any number of positional
+    arguments, and theirs says how many."""
+    signature = inspect.signature(theirs)
+
+    @functools.wraps(theirs)
+    def fn(*args, **kwargs):
+        if several:
+            args, kwargs = signature.bind(*args, **kwargs).args, {}
+        return f(*args, **kwargs)
+
     fn.__module__ = theirs.__module__.replace("numpy", "treadle", 1)
     return fn
 
@@ -244,19 +253,23 @@ def _domain(x):
 def _series(theirs, rule):
     """The class of series: NumPy's class, with values and fits computed here."""
 
+    name = f"numpy.polynomial.{theirs.__name__}"
+
     class Series(theirs):
         __doc__ = f"A series of class numpy.polynomial.{theirs.__name__}, whose values and fits are treadle's arrays."
 
         def __init__(self, coef, domain=None, window=None, symbol="x"):
             init = functools.partial(super().__init__, symbol=symbol)
-            name = f"numpy.polynomial.{theirs.__name__}"
             _host.library(name, init, (coef, domain, window), {}, _COEFFICIENTS)
 
         def __call__(self, arg):
             if not isinstance(arg, (ndarray, numpy.ndarray, list, tuple)):
                 return super().__call__(arg)
             off, scale = self.mapparms()
-            return _value(rule, off + scale * asarray(arg), self.coef)
+            try:
+                return _value(rule, off + scale * asarray(arg), self.coef)
+            except _core.NoNumbersError:
+                return _host.fallback(name, super().__call__, (arg,), {}, _COEFFICIENTS, quiet=True)
 
         @classmethod
         def fit(cls, x, y, deg, domain=None, rcond=None, full=False, w=None, window=None, symbol="x"):
@@ -303,7 +316,8 @@ def names(module):
         elif not callable(value):
             made[name] = value  # domain, zero, one, x
         elif name.startswith(prefix) and name[len(prefix) :] in ours:
-            made[name] = _named(ours[name[len(prefix) :]], value)
+            of = name[len(prefix) :]
+            made[name] = _named(ours[of], value, several=of[-1:] == "d")
         else:
             made[name] = _arithmetic(value)
     return {"__all__": list(made), **made}

@@ -4,6 +4,8 @@ Draws are made on the device, recorded, and fused into what uses them. A seed gi
 but not NumPy's.
 """
 
+import sys as _sys
+
 from numpy.random import MT19937, PCG64, PCG64DXSM, SFC64, SeedSequence
 
 from .._public import dir_of as _dir_of
@@ -113,6 +115,8 @@ for _name in _LEGACY:
     globals()[_name] = getattr(_state, _name)
 ranf = sample = _state.random_sample
 del _class, _name
+
+mtrand = _sys.modules[__name__]  # where programs look for RandomState, too
 
 __getattr__ = _refusing(__name__)
 __dir__ = _dir_of(__name__)

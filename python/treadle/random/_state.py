@@ -92,8 +92,8 @@ class RandomState:
         """
         if isinstance(state, dict):
             self._g.bit_generator.state = state
-        elif isinstance(state, tuple) and len(state) == 3 and state[0] == "Philox":
-            self._g.state = state[1:]
+        elif isinstance(state, (tuple, list)) and len(state) == 3 and state[0] == "Philox":
+            self._g.state = tuple(map(int, state[1:]))  # files give lists, and NumPy's numbers
         else:
             raise ValueError('set_state: state is ("Philox", key, counter) or a dict, as get_state gives it')
 

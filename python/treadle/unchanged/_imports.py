@@ -168,7 +168,7 @@ class _Alias(types.ModuleType):
             from .._cupy._class import ndarray
 
             return ndarray
-        if self.__name__ == "cupy":
+        if self.__name__.partition(".")[0] == "cupy":
             value = _core._behind(value)  # CuPy refuses what holds no numbers
         if name == "get_array_module":
             value = _faces.real_dict(self)[name] = self._programs_own(value)

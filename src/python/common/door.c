@@ -57,12 +57,64 @@ py_instead(const char *how, PyObject *name)
     return r;
 }
 
+/* Does NumPy give a call with o as its k-th argument to o's class?  Arguments behind the first, and arrays in a list,
+ * are asked for by __array_function__ alone. */
+static bool
+decides(PyObject *o, size_t k)
+{
+    PyObject *f;
+    bool r;
+
+    if (PyList_Check(o) || PyTuple_Check(o)) { /* the first and the last element speak for all */
+        Py_ssize_t n = PySequence_Size(o);
+
+        r = false;
+        for (Py_ssize_t i = 0; !r && i < n; i += n > 1 ? n - 1 : 1) {
+            PyObject *item = PySequence_GetItem(o, i);
+
+            r = item && decides(item, 1);
+            Py_XDECREF(item);
+        }
+        PyErr_Clear();
+        return r;
+    }
+    if (!py_is_librarys(o))
+        return false;
+    f = k ? py_attr((PyObject *)Py_TYPE(o), "__array_function__") : NULL;
+    Py_XDECREF(f);
+    PyErr_Clear();
+    return f || !k;
+}
+
+/* NumPy's function for a call with an object that NumPy gives the call to (a pandas.Series keeps its index so, a quantity
+ * its unit); NULL: the call is ours. */
+static PyObject *
+librarys(PyObject *name, PyObject *const *args, Py_ssize_t nargs)
+{
+    PyObject *f = NULL, *r;
+
+    for (size_t k = 0; !f && k < (size_t)nargs && k < 3; k++)
+        if (decides(args[k], k))
+            f = py_package("treadle._exchange._foreign", "dispatched");
+    r = f ? PyObject_CallFunctionObjArgs(f, name, NULL) : NULL;
+    Py_XDECREF(f);
+    if (r == Py_None)
+        Py_CLEAR(r);
+    PyErr_Clear();
+    return r;
+}
+
 static PyObject *
 door_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
     Py_ssize_t nargs = (Py_ssize_t)(nargsf & ~((size_t)1 << (8 * sizeof(size_t) - 1)));
-    PyObject *r, *instead;
+    PyObject *r, *instead = librarys(((door *)self)->name, args, nargs);
 
+    if (instead) {
+        r = PyObject_Vectorcall(instead, args, (size_t)nargs, kwnames);
+        Py_DECREF(instead);
+        return r;
+    }
     depth++;
     r = PyObject_Vectorcall(((door *)self)->behind, args, (size_t)nargs, kwnames);
     depth--;

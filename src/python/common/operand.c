@@ -153,6 +153,8 @@ array_like(PyObject *o, td_dev *dev, td_array *out)
     r = py_numpy_has_class(o);
     if (r)
         return r < 0 ? -1 : 0;
+    if (py_is_librarys(o))
+        return 0;
     if (!PyList_Check(o) && !PyTuple_Check(o) && !PyObject_CheckBuffer(o)) {
         r = foreign(o, dev, out);
         if (r)
@@ -181,13 +183,34 @@ py_foreign_operand(PyObject *o)
         return 0;
     if (PyObject_CheckBuffer(o))
         return py_numpy_has_class(o);
-    attr = py_attr(o, "__array_ufunc__");
+    /* of the class, as NumPy asks: an object may hand on what its array has */
+    attr = py_attr((PyObject *)Py_TYPE(o), "__array_ufunc__");
     if (!attr)
         return PyErr_Occurred() ? -1 : 0;
     Py_DECREF(attr);
-    attr = py_attr(o, "__dlpack__"); /* an array of another library, which is converted */
+    attr = py_attr((PyObject *)Py_TYPE(o),
+                   "__dlpack__"); /* another library's array, which is converted */
     Py_XDECREF(attr);
     return PyErr_Occurred() ? -1 : !attr;
+}
+
+bool
+py_is_librarys(PyObject *o)
+{
+    PyObject *module;
+    const char *name;
+    bool ours;
+
+    if (!py_asks_numpy() || py_foreign_operand(o) <= 0 || py_numpy_has_class(o)) {
+        PyErr_Clear();
+        return false;
+    }
+    module = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__module__");
+    name = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8AndSize(module, NULL) : NULL;
+    ours = name && strncmp(name, "treadle", 7) == 0;
+    Py_XDECREF(module);
+    PyErr_Clear();
+    return !ours;
 }
 
 static td_dev *

@@ -200,6 +200,7 @@ void py_args_free(py_args *g);
 /* Does the object implement NumPy's protocol without having plain memory of numbers (a Series, a Dask array, a
  * masked array)?  Then its own operator must be asked.  1; 0; -1: exception */
 int  py_foreign_operand(PyObject *o);
+bool py_is_librarys(PyObject *o); /* of a class of a library's with an __array_ufunc__ (pandas, xarray): NumPy asks it */
 /* _beside(what, *operands): the operands as a tuple of arrays on the device of the arrays among them;
  * ValueError: they are on several devices. */
 PyObject *py_beside(PyObject *module, PyObject *const *args, Py_ssize_t nargs);

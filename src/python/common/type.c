@@ -53,6 +53,40 @@ is_instance(PyObject *cls, PyObject *x)
     return r;
 }
 
+/* A class that derive has made is one of treadle.ndarray's. */
+static PyObject *
+is_subclass(PyObject *cls, PyObject *x)
+{
+    PyObject *f, *r;
+
+    if (cls != (PyObject *)py.ndarray || !is_numpys(x))
+        return PyObject_CallMethod((PyObject *)&PyType_Type, "__subclasscheck__", "OO", cls, x);
+    f = py_package("treadle._exchange._foreign", "is_subclass");
+    r = f ? PyObject_CallFunctionObjArgs(f, x, NULL) : NULL;
+    Py_XDECREF(f);
+    return r;
+}
+
+/* treadle.ndarray.<name>: a method takes objects of derived classes, too, which are NumPy's. */
+static PyObject *
+get_attribute(PyObject *cls, PyObject *name)
+{
+    PyObject *own =
+                 ((getattrofunc)(uintptr_t)PyType_GetSlot(&PyType_Type, Py_tp_getattro))(cls, name),
+             *r = own, *f;
+
+    if (cls == (PyObject *)py.ndarray && py.numpy &&
+        (own ? Py_IS_TYPE(own, &PyMethodDescr_Type) || Py_IS_TYPE(own, &PyWrapperDescr_Type)
+             : PyUnicode_CompareWithASCIIString(name, "__array_finalize__") == 0)) {
+        PyErr_Clear();
+        f = py_package("treadle._exchange._foreign", "unbound");
+        r = f ? PyObject_CallFunctionObjArgs(f, name, own ? own : Py_None, NULL) : NULL;
+        Py_XDECREF(f);
+        Py_XDECREF(own);
+    }
+    return r;
+}
+
 /* class C(treadle.ndarray) */
 static PyObject *
 derive(PyTypeObject *kind, PyObject *args, PyObject *kw)
@@ -95,8 +129,12 @@ bool
 py_class_of_arrays(PyTypeObject *type)
 {
     static PyMethodDef checks[] = {{"__instancecheck__", is_instance, METH_O, NULL},
+                                   {"__subclasscheck__", is_subclass, METH_O, NULL},
                                    {NULL, NULL, 0, NULL}};
-    static PyType_Slot slots[] = {PY_SLOT(Py_tp_new, derive), {Py_tp_methods, checks}, {0, NULL}};
+    static PyType_Slot slots[] = {PY_SLOT(Py_tp_new, derive),
+                                  PY_SLOT(Py_tp_getattro, get_attribute),
+                                  {Py_tp_methods, checks},
+                                  {0, NULL}};
     static PyType_Spec spec = {
         .name = "treadle._core.array_type",
         .flags = Py_TPFLAGS_DEFAULT,

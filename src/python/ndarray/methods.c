@@ -70,13 +70,19 @@ astype(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
 static PyObject *
 ndarray_view(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    static const char *const names[] = {"dtype", NULL};
-    PyObject *arg[1];
+    static const char *const names[] = {"dtype", "type", NULL};
+    PyObject *arg[2];
     py_ndarray *r;
     int dt;
 
-    if (!py_parse("view", names, 0, 1, args, nargs, kwnames, arg))
+    if (!py_parse("view", names, 0, 2, args, nargs, kwnames, arg))
         return NULL;
+    if (arg[0] == (PyObject *)py.ndarray)
+        arg[0] = NULL;
+    if (arg[1] && arg[1] != (PyObject *)py.ndarray && arg[1] != Py_None) {
+        PyErr_SetString(py.no_numbers, "view: type is no class of treadle's");
+        return method_of_numpy("view", self, args, nargs, kwnames);
+    }
     if (!py_dtype_or(arg[0], (int)td_array_dtype(py_array_of(self)), &dt))
         return method_of_numpy("view", self, args, nargs, kwnames);
     r = py_new();

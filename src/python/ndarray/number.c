@@ -47,6 +47,29 @@ beside_object(td_op op, PyObject *x, PyObject *y)
 
 /* ---- two numbers, the most frequent work of loops over elements ---- */
 
+/* A number whose value a kernel has written to the CPU's memory (a random number, the sum of a big array) becomes the
+ * number itself: an operation on memory takes five times as long. */
+static const td_node *
+take_out(PyObject *o)
+{
+    td_array *a = py_array_of(o), number;
+    const td_node *n = a->store->node;
+    td_scalar value;
+
+    if (!py_is_number((py_ndarray *)o) || td_now_watched() || !td_node_on_host(n))
+        return n;
+    if (!py_read_scalar(a, &value) || value.dt != (td_dtype)n->dt ||
+        td_array_number(n->dev, value, &number) != TD_OK) {
+        PyErr_Clear();
+        return n;
+    }
+    if (a->store->shown == o)
+        a->store->shown = NULL;
+    td_array_unref(a);
+    *a = number;
+    return number.store->node;
+}
+
 /* The value of a number of ours, of at most 64 bits; NULL: o is none. */
 static const td_node *
 number_node(PyObject *o)
@@ -54,6 +77,8 @@ number_node(PyObject *o)
     const td_array *a = py_is_array(o) ? py_array_of(o) : NULL;
     const td_node *n = a ? a->store->node : NULL;
 
+    if (n && n->kind == TD_N_LEAF)
+        n = take_out(o);
     return n && n->kind == TD_N_SCALAR && a->whole && n->dt == a->dt &&
                    !td_dtype_is_complex((td_dtype)n->dt) && !td_dtype_is_half((td_dtype)n->dt)
                ? n
@@ -252,6 +277,23 @@ number_binary(td_op op, PyObject *x, PyObject *y)
     return py_done(r, st);
 }
 
+/* x op= y, y being of a foreign class or no number: as NumPy does it, who writes into x. */
+static PyObject *
+inplace_object(td_op op, PyObject *x, PyObject *y)
+{
+    PyObject *f, *r;
+
+    if (PyErr_Occurred() && (!py_asks_numpy() || !PyErr_ExceptionMatches(py.no_numbers)))
+        return NULL;
+    if (!py_asks_numpy())
+        return Py_NewRef(Py_NotImplemented);
+    PyErr_Clear();
+    f = py_package("treadle._numpy._members", "inplace_object");
+    r = f ? PyObject_CallFunction(f, "sOO", td_optab[op].name, x, y) : NULL;
+    Py_XDECREF(f);
+    return r;
+}
+
 /* A number does not change, as NumPy's scalars do not: `x += y` then is `x = x + y`. */
 static PyObject *
 number_inplace(td_op op, PyObject *self, PyObject *y)
@@ -259,15 +301,17 @@ number_inplace(td_op op, PyObject *self, PyObject *y)
     PyObject *const o[2] = {self, y};
     td_status st;
     py_args g;
-    int ours;
+    int other;
 
     if (py_is_number((py_ndarray *)self))
         return Py_NewRef(Py_NotImplemented);
     if (!py_writable((py_ndarray *)self))
         return NULL;
-    ours = py_args_fill(&g, op, o, 2);
-    if (ours <= 0)
-        return ours ? NULL : Py_NewRef(Py_NotImplemented);
+    other = py_foreign_operand(y);
+    if (other < 0)
+        return NULL;
+    if (other || py_args_fill(&g, op, o, 2) <= 0)
+        return inplace_object(op, self, y);
     st = td_array_apply_into(op, g.x, 2, py_array_of(self));
     py_args_free(&g);
     return st ? py_raise(st) : Py_NewRef(self);

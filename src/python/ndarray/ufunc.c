@@ -42,13 +42,43 @@ override_of(PyObject *o)
     return f;
 }
 
+/* f(self, method, *args, **kw), f being an operand's __array_ufunc__, which gets out= as a tuple. */
+static PyObject *
+ask(PyObject *f, PyObject *self, const char *method, PyObject *args, PyObject *kw)
+{
+    Py_ssize_t n = PyTuple_Size(args),
+               nin = strcmp(method, "__call__") == 0 ? td_optab[((ufunc *)self)->op].arity : n;
+    PyObject *out = n > nin ? PyTuple_GetSlice(args, nin, n)
+                    : kw    ? Py_XNewRef(PyDict_GetItemString(kw, "out"))
+                            : NULL,
+             *head = Py_BuildValue("(Os)", self, method),
+             *inputs = PyTuple_GetSlice(args, 0, n > nin ? nin : n),
+             *all = head && inputs ? PySequence_Concat(head, inputs) : NULL, *r = NULL;
+
+    kw = kw ? PyDict_Copy(kw) : PyDict_New();
+    if (out && out != Py_None && !PyTuple_Check(out)) {
+        PyObject *one = PyTuple_Pack(1, out);
+
+        Py_DECREF(out);
+        out = one;
+    }
+    if (all && kw && (!out || PyDict_SetItemString(kw, "out", out) == 0))
+        r = PyObject_Call(f, all, kw);
+    Py_XDECREF(kw);
+    Py_XDECREF(all);
+    Py_XDECREF(inputs);
+    Py_XDECREF(head);
+    Py_XDECREF(out);
+    return r;
+}
+
 /* The result of __array_ufunc__ of an operand that is neither array nor number (a sparse
  * matrix); NumPy's functions ask it too. */
 static PyObject *
 overridden(PyObject *self, PyObject *args, PyObject *kw)
 {
     static const char *const keys[] = {"out", "where"};
-    PyObject *f = NULL, *r = NULL, *all, *head;
+    PyObject *f = NULL, *r = NULL;
     Py_ssize_t n = PyTuple_Size(args);
 
     for (Py_ssize_t i = 0; !f && i < n + 2; i++) {
@@ -59,13 +89,11 @@ overridden(PyObject *self, PyObject *args, PyObject *kw)
         if (!o || py_is_array(o))
             continue;
         f = override_of(o);
+        if (f && py_is_librarys(o))
+            Py_CLEAR(f); /* NumPy asks it, with arrays and a ufunc that it knows */
     }
-    head = f ? Py_BuildValue("(Os)", self, "__call__") : NULL;
-    all = head ? PySequence_Concat(head, args) : NULL;
-    if (all && f != Py_None)
-        r = PyObject_Call(f, all, kw);
-    Py_XDECREF(all);
-    Py_XDECREF(head);
+    if (f && f != Py_None)
+        r = ask(f, self, "__call__", args, kw);
     Py_XDECREF(f);
     if ((r && r != Py_NotImplemented) || PyErr_Occurred())
         return r;
@@ -152,12 +180,8 @@ static PyObject *
 asked(PyObject *self, PyObject *o, const char *method, PyObject *args, PyObject *kw)
 {
     PyObject *f = PyObject_GetAttrString(o, "__array_ufunc__");
-    PyObject *head = f ? Py_BuildValue("(Os)", self, method) : NULL;
-    PyObject *all = head ? PySequence_Concat(head, args) : NULL;
-    PyObject *r = all ? PyObject_Call(f, all, kw) : NULL;
+    PyObject *r = f ? ask(f, self, method, args, kw) : NULL;
 
-    Py_XDECREF(all);
-    Py_XDECREF(head);
     Py_XDECREF(f);
     return r;
 }
