@@ -99,7 +99,7 @@ sanitize: ## C tests under AddressSanitizer and UndefinedBehaviorSanitizer
 sanitize-threads: ## C tests under ThreadSanitizer; some 10 minutes
 	@tools/setup.sh build
 	@tools/build.sh build-threads -Dbuildtype=debug -Doptimization=1 -Db_sanitize=thread -Db_lundef=false -Dpython=false -Dcub=false -Dwerror=false
-	@TSAN_OPTIONS=suppressions=$(CURDIR)/tests/threads.txt:die_after_fork=0:history_size=4 tools/ctest.sh build-threads --timeout-multiplier 10
+	@TSAN_OPTIONS=suppressions=$(CURDIR)/tests/threads.txt:die_after_fork=0:history_size=4 tools/ctest.sh build-threads --timeout-multiplier 10 --no-suite ir
 
 sanitize-python: ## the extension with the same sanitizers, and Python tests run with it; ARGS="exchange torch_save" names some
 	@tools/setup.sh build test

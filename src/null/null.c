@@ -118,6 +118,19 @@ td_null_object_is(const void *handle, null_kind kind)
     return o && o->kind == kind;
 }
 
+void
+td_null_object_record(const void *handle, uint64_t ns)
+{
+    null_object *o;
+
+    pthread_mutex_lock(&drv.mu);
+    for (o = drv.objects; o && o != handle;)
+        o = o->next;
+    if (o && o->kind == NULL_EVENT)
+        o->ns = ns;
+    pthread_mutex_unlock(&drv.mu);
+}
+
 null_object *
 td_null_object_with(const void *data, null_kind kind)
 {

@@ -72,6 +72,8 @@ int  td_null_device_of(cu_ctx ctx); /* -1: no context */
 int  td_null_device(void);          /* the current context's device; there must be one */
 null_object *td_null_object_new(null_kind kind);   /* NULL: no memory */
 bool td_null_object_is(const void *handle, null_kind kind);
+/* Gives the event its time, unless it was destroyed meanwhile. */
+void td_null_object_record(const void *handle, uint64_t ns);
 bool td_null_object_free(void *handle, null_kind kind); /* false: there is no such thing */
 
 null_object *td_null_object_with(const void *data, null_kind kind); /* NULL: there is none */

@@ -34,13 +34,6 @@ queue_draw(void)
 
 /* ---- doing work ---- */
 
-static void
-set_time(null_object *e)
-{
-    if (td_null_object_is(e, NULL_EVENT))
-        e->ns = td_now_ns();
-}
-
 static int
 perform(const null_work *w)
 {
@@ -56,7 +49,7 @@ perform(const null_work *w)
     case NULL_COPY:   memmove(w->dst, w->src, w->nbytes); break;
     case NULL_FILL:   td_hostfill(w->dst, w->pitch, w->size, w->value, w->width, w->height); break;
     case NULL_BRICK:  td_hostbrick_run(&w->brick); break;
-    case NULL_RECORD: set_time(w->event); break;
+    case NULL_RECORD: td_null_object_record(w->event, td_now_ns()); break;
     case NULL_WAIT:   break;
     case NULL_LAUNCH: return td_null_run(w);
     case NULL_CALL:   return w->call(w->arg);
