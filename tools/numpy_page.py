@@ -79,9 +79,8 @@ assert td.where(heights > 20, "tall", "small").tolist() == ["tall", "small", "ta
 
 A class derived from `td.ndarray` is derived from `numpy.ndarray`, and the work on its objects is NumPy's.
 `x.view(td.ndarray)` of such an object is treadle's array over the same memory. `isinstance(x, td.ndarray)` is true of
-them, of masked arrays and matrices, and of NumPy's arrays without numbers. Of those with numbers, such as SciPy
-returns, it is true in files that do not import NumPy beside treadle; files that do, as programs for CuPy, tell the two
-apart.
+them and of NumPy's arrays without numbers. Of those with numbers, such as SciPy returns, and of masked arrays and
+matrices it is true in files that call treadle `np` or `numpy`; others, as programs for CuPy, tell the two apart.
 `import cupy` under `python -m treadle`, the other faces, and arrays on GPUs that are asked for by `device=` refuse what
 holds no numbers, with a TypeError. An operand that is no array and no number (a `Decimal`, a `Fraction`) makes an array
 of objects, as in NumPy.

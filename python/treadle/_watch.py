@@ -62,7 +62,7 @@ class _NumPysModules:
         from importlib.machinery import ModuleSpec
 
         home, _, last = name.rpartition(".")
-        found = getattr(sys.modules[home], last, None)  # a module that has a second name here
+        found = vars(sys.modules[home]).get(last)  # a module that has a second name here
         if type(found) is not type(sys):
             try:
                 found = import_module(f"numpy.{below}")

@@ -388,11 +388,13 @@ def test_operators_beside_scipys_sparse_matrices(kind):
 
 
 def test_isinstance_of_a_librarys_arrays():
-    """A file written for NumPy takes them for arrays; one that imports NumPy too, as this one, tells them apart."""
-    asked = "isinstance(x, lib.ndarray), isinstance(x, (list, lib.ndarray)), isinstance(1.0, lib.ndarray)"
+    """A file that calls treadle by NumPy's names takes them for arrays; others, as CuPy's programs, tell them apart."""
+    asked = "isinstance(x, np.ndarray), isinstance(x, (list, np.ndarray)), isinstance(1.0, np.ndarray)"
     for x in (np.ones(2), np.ones(2, "i4"), td.ones(2)):
-        assert eval(asked, {"lib": np, "x": np.asarray(x)}) == eval(asked, {"lib": td, "x": x}) == (True, True, False)
-    assert eval(asked, {"lib": td, "numpy": np, "x": np.ones(2)}) == (False, False, False)
+        assert eval(asked, {"np": np, "x": np.asarray(x)}) == eval(asked, {"np": td, "x": x}) == (True, True, False)
+        assert eval(asked.replace("np.", "numpy."), {"numpy": td, "x": x}) == (True, True, False)
+    for names in ({"cp": td, "np": np}, {"cp": td}, {"cp": td, "np": np, "numpy": np}):
+        assert eval(asked.replace("np.", "cp."), {**names, "x": np.ones(2)}) == (False, False, False)
 
 
 def test_polynomials_of_objects():

@@ -250,7 +250,7 @@ REFUSED = [f"builtins.{n}" for n in REFUSED] + [
 ]
 ELSEWHERE = {  # tested with what they do
     "builtins.list", "builtins.dict", "builtins.set", "builtins.sorted", "builtins.str", "builtins.chr",
-    "builtins.print", "builtins.breakpoint", "builtins.slice", "numpy.ndindex", "numpy.ndenumerate", "numpy.broadcast_to", "numpy.dtype", "builtins.int.bit_count", "numpy.bitwise_count",
+    "builtins.print", "builtins.breakpoint", "builtins.slice", "builtins.getattr", "builtins.hasattr", "numpy.ndindex", "numpy.ndenumerate", "numpy.broadcast_to", "numpy.dtype", "builtins.int.bit_count", "numpy.bitwise_count",
 }  # fmt: skip
 
 

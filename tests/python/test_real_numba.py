@@ -71,7 +71,7 @@ def inner(x):
 
 @njit(cache=True)
 def outer(a, k=2):
-    import math  # not compiled
+    bytearray(1)  # not compiled
     s = 0.0
     for i in prange(a.size):
         s += inner(a[i]) * k * helper.twice(1)
@@ -84,8 +84,8 @@ print(outer.py_func is not numba.seen[0].py_func, later(3) if "later" in globals
 
 @njit("float64(float64)")
 def declared(x):
-    import math
-    return math.sqrt(x)
+    bytearray(1)
+    return x**0.5
 
 print(declared(4.0), numba.seen[-1].compiled)
 
@@ -232,5 +232,5 @@ def test_what_numba_alone_compiles_is_refused_with_advice(tmp_path, body, says):
 def test_without_numba(tmp_path):
     if subprocess.run([sys.executable, "-c", "import numba"], capture_output=True).returncode == 0:
         pytest.skip("the real Numba is installed here")
-    done = run(tmp_path, "from numba import njit\n@njit\ndef f():\n    import math\nf()\n", there=False)
+    done = run(tmp_path, "from numba import njit\n@njit\ndef f():\n    bytearray(1)\nf()\n", there=False)
     assert "TypeError" in done.stderr and done.returncode == 1

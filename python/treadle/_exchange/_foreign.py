@@ -9,7 +9,6 @@ again, so that masks and indices that come of text serve arrays of treadle's. Th
 import functools
 import operator
 import sys
-import types
 
 import numpy
 
@@ -84,18 +83,18 @@ def _method(name, /, x, *args, **kwargs):
 
 def is_instance(x):
     """Whether x, an array of NumPy's, counts as a treadle.ndarray: it holds no numbers, or is of a derived class, or
-    the file that asks knows no NumPy beside treadle. Such a file was written for NumPy and asks of what a library gave
-    it; one that imports both, as programs for CuPy do, tells the two apart."""
-    return not _holds_numbers(x) or not any(map(_is_numpy, sys._getframe(1).f_globals.values()))
+    the file that asks calls treadle np or numpy. Such a file was written for NumPy, and asks of what a library gave it;
+    others, as programs for CuPy, tell the two apart."""
+    return isinstance(x, _Derived) or not _holds_numbers(x) or _is_for_numpy(sys._getframe(1).f_globals)
+
+
+def _is_for_numpy(names):
+    return any(getattr(names.get(n), "__name__", None) == "treadle" for n in ("np", "numpy"))
 
 
 def _holds_numbers(x):
-    """Whether x is a plain array of a dtype that treadle has."""
-    return type(x) is numpy.ndarray and x.dtype.char in _host._DTYPES and x.dtype.isnative
-
-
-def _is_numpy(value):
-    return isinstance(value, types.ModuleType) and value.__name__ == "numpy"
+    """Whether x has a dtype that treadle has."""
+    return x.dtype.char in _host._DTYPES and x.dtype.isnative
 
 
 def is_subclass(cls):
