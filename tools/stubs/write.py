@@ -464,7 +464,7 @@ class Stub:
         body = "\n".join([*self.taken.head, *self.lines])
         listed = getattr(sys.modules[self.module], "__all__", None)
         if listed is not None:
-            names = sorted(n for n in listed if n in self.values)
+            names = sorted(n for n in listed if n in self.values or n.startswith("__"))
             body += f"\n\n__all__ = {names!r}"
         if "Any" in body:
             self.need("typing", "Any")
