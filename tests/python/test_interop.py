@@ -4,6 +4,7 @@ import array as stdlib_array
 import copy
 import ctypes
 import mmap
+import operator
 import pickle
 
 import numpy as np
@@ -312,6 +313,16 @@ def test_a_librarys_class_answers_as_beside_numpy(text):
         for lib in (np, td)
     )
     assert ours == theirs and ours[0] == "tagged"
+
+
+def test_synonyms_keep_their_name_behind_vmap():
+    """Its wrappers around the package's functions come with its first use."""
+    td.vmap(lambda a: td.around(a) + td.linalg.norm(a))(td.ones((2, 3)))
+    q = Tagged(np.array([1.0, 2.0]))
+    for name in ("round", "linalg.norm", "concatenate", "full_like"):
+        ours, theirs = (operator.attrgetter(name)(lib) for lib in (td, np))
+        args = ((q, q),) if name == "concatenate" else (q, 2) if name == "full_like" else (q,)
+        assert ours(*args) == theirs(*args), name
 
 
 def test_other_objects_may_answer():

@@ -152,6 +152,9 @@ def _replace(module, name, known, made):
             behind = _core._behind(value)
             fn = (_making if known in _MADE else _asking)(known, behind)
             fn.__module__, fn.__qualname__ = module.__name__, name  # where pickle finds this one
+            if getattr(module, behind.__name__, None) is value:  # the other name is a synonym
+                known = known.removesuffix(name) + behind.__name__
             made[id(value)] = value, fn if behind is value else _core.door(known, fn)
+            made[id(made[id(value)][1])] = made[id(value)]  # what a synonym finds that is looked up later
         setattr(module, name, made[id(value)][1])
         _asked.setdefault(id(value), made[id(value)])
