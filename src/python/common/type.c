@@ -40,31 +40,31 @@ is_numpys(PyObject *type)
     return r;
 }
 
+/* Python's own check of treadle.ndarray, but for objects and classes of NumPy's, of which the function `how` decides. */
 static PyObject *
-is_instance(PyObject *cls, PyObject *x)
+checked(PyObject *cls, PyObject *x, PyObject *type, const char *check, const char *how)
 {
     PyObject *f, *r;
 
-    if (cls != (PyObject *)py.ndarray || !is_numpys((PyObject *)Py_TYPE(x)))
-        return PyObject_CallMethod((PyObject *)&PyType_Type, "__instancecheck__", "OO", cls, x);
-    f = py_package("treadle._exchange._foreign", "is_instance");
+    if (cls != (PyObject *)py.ndarray || !is_numpys(type))
+        return PyObject_CallMethod((PyObject *)&PyType_Type, check, "OO", cls, x);
+    f = py_package("treadle._exchange._foreign", how);
     r = f ? PyObject_CallFunctionObjArgs(f, x, NULL) : NULL;
     Py_XDECREF(f);
     return r;
+}
+
+static PyObject *
+is_instance(PyObject *cls, PyObject *x)
+{
+    return checked(cls, x, (PyObject *)Py_TYPE(x), "__instancecheck__", "is_instance");
 }
 
 /* A class that derive has made is one of treadle.ndarray's. */
 static PyObject *
 is_subclass(PyObject *cls, PyObject *x)
 {
-    PyObject *f, *r;
-
-    if (cls != (PyObject *)py.ndarray || !is_numpys(x))
-        return PyObject_CallMethod((PyObject *)&PyType_Type, "__subclasscheck__", "OO", cls, x);
-    f = py_package("treadle._exchange._foreign", "is_subclass");
-    r = f ? PyObject_CallFunctionObjArgs(f, x, NULL) : NULL;
-    Py_XDECREF(f);
-    return r;
+    return checked(cls, x, x, "__subclasscheck__", "is_subclass");
 }
 
 /* treadle.ndarray.<name>: a method takes objects of derived classes, too, which are NumPy's. */

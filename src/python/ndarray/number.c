@@ -27,10 +27,10 @@ repeats(td_op op, PyObject *x, PyObject *n)
 }
 
 /* What NumPy's arrays and scalars give beside an operand that holds no numbers (objects, dates, text), of which arrays
- * here know nothing; NotImplemented: NumPy leaves the operation to that operand's class.  Another failure than
- * the refusal of such an operand stays. */
+ * here know nothing, by the function `how` of treadle._numpy._members; NotImplemented: NumPy leaves the operation to that
+ * operand's class.  Another failure than the refusal of such an operand stays. */
 static PyObject *
-beside_object(td_op op, PyObject *x, PyObject *y)
+by_numpy(const char *how, td_op op, PyObject *x, PyObject *y)
 {
     PyObject *f, *r;
 
@@ -39,10 +39,16 @@ beside_object(td_op op, PyObject *x, PyObject *y)
     if (!py_asks_numpy())
         return Py_NewRef(Py_NotImplemented);
     PyErr_Clear();
-    f = py_package("treadle._numpy._members", "beside_object");
+    f = py_package("treadle._numpy._members", how);
     r = f ? PyObject_CallFunction(f, "sOO", td_optab[op].name, x, y) : NULL;
     Py_XDECREF(f);
     return r;
+}
+
+static PyObject *
+beside_object(td_op op, PyObject *x, PyObject *y)
+{
+    return by_numpy("beside_object", op, x, y);
 }
 
 /* ---- two numbers, the most frequent work of loops over elements ---- */
@@ -281,17 +287,7 @@ number_binary(td_op op, PyObject *x, PyObject *y)
 static PyObject *
 inplace_object(td_op op, PyObject *x, PyObject *y)
 {
-    PyObject *f, *r;
-
-    if (PyErr_Occurred() && (!py_asks_numpy() || !PyErr_ExceptionMatches(py.no_numbers)))
-        return NULL;
-    if (!py_asks_numpy())
-        return Py_NewRef(Py_NotImplemented);
-    PyErr_Clear();
-    f = py_package("treadle._numpy._members", "inplace_object");
-    r = f ? PyObject_CallFunction(f, "sOO", td_optab[op].name, x, y) : NULL;
-    Py_XDECREF(f);
-    return r;
+    return by_numpy("inplace_object", op, x, y);
 }
 
 /* A number does not change, as NumPy's scalars do not: `x += y` then is `x = x + y`. */
